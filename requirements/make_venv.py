@@ -3,10 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Make the checkout's virtual environment from the lock, and again only when it must.
 
-Run as ``python3 requirements/venv.py`` (that is what ``make venv`` does). Standard library only: it runs before
+Run as ``python3 requirements/make_venv.py`` (that is what ``make venv`` does). Standard library only: it runs before
 anything is installed. It leaves three things behind:
 
-- ``.venv`` with exactly what ``requirements/lock.txt`` names, installed with pip and checked against the hashes;
+- ``.venv`` with what ``requirements/lock.txt`` names (and uv, which installs it), checked against the hashes;
 - ``build/ansible_collections/better_compute/fleet``, a link to the checkout, which is how Ansible, pytest and the
   daemon all find this tree under its collection name;
 - a ``.pth`` file in the environment that puts ``build`` and ``agent`` on the import path.
@@ -24,6 +24,7 @@ import sys
 from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parent.parent
+UV_LOCK = CHECKOUT / "requirements" / "uv.txt"
 LOCK = CHECKOUT / "requirements" / "lock.txt"
 VENV = CHECKOUT / ".venv"
 STAMP = VENV / "made-from"
@@ -57,7 +58,7 @@ def fingerprint(*, python: str) -> str:
 
     The folder counts because scripts in a virtual environment name it absolutely: a moved checkout needs a new one.
     """
-    digest = hashlib.sha256(LOCK.read_bytes() + Path(__file__).read_bytes()).hexdigest()
+    digest = hashlib.sha256(UV_LOCK.read_bytes() + LOCK.read_bytes()).hexdigest()
     return "%s\n%s\n%s\n" % (digest, python, VENV)
 
 
@@ -78,12 +79,15 @@ def make_environment(*, python: str) -> None:
         shutil.rmtree(VENV)
     subprocess.run([python, "-m", "venv", str(VENV)], check=True)
     venv_python = str(VENV / "bin" / "python")
-    # --no-deps: the lock is complete, so there is nothing to resolve; --only-binary: no compiler is needed or used.
-    install = [venv_python, "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--quiet"]
-    subprocess.run(
-        [*install, "--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", str(LOCK)],
-        check=True,
-    )
+    # The locks are complete, so there is nothing to resolve; wheels only, so no compiler is needed or used.
+    checks = ["--require-hashes", "--no-deps", "--only-binary", ":all:"]
+    pip = [venv_python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", *checks]
+    subprocess.run([*pip, "-r", str(UV_LOCK)], check=True)
+    uv = [str(VENV / "bin" / "uv"), "pip", "install", "--quiet", "--python", venv_python, *checks]
+    if subprocess.run([*uv, "-r", str(LOCK)], check=False).returncode != 0:
+        # uv does not read pip's configuration: behind a mirror that only pip.conf names, pip gets there, slowly.
+        print("uv could not install the lock; once more with pip (about two minutes) ...", flush=True)
+        subprocess.run([*pip, "-r", str(LOCK)], check=True)
     purelib = subprocess.run(
         [venv_python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         check=True,
@@ -101,7 +105,7 @@ def main() -> None:
     link_collection()
     if STAMP.exists() and STAMP.read_text(encoding="utf-8") == fingerprint(python=python):
         return
-    print("making .venv from requirements/lock.txt (about a minute) ...", flush=True)
+    print("making .venv from requirements/lock.txt ...", flush=True)
     make_environment(python=python)
 
 
