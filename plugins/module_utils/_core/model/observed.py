@@ -1,0 +1,88 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What providers and clusters are seen to hold, in words that fit all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from .errors import ProviderError
+from .records import ClusterOutputs
+from .secret import Secret
+from .states import ProviderStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedCluster:
+    """A cluster as its provider describes it.
+
+    Attributes:
+        message: the provider's own reason, when it gives one.
+        outputs: present once the control plane has an endpoint.
+        private_nodes: as the provider has it.
+    """
+
+    name: str
+    status: ProviderStatus
+    message: str
+    outputs: ClusterOutputs | None
+    private_nodes: bool
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedNodePool:
+    """A node pool as its provider describes it.
+
+    Attributes:
+        nodes: the total size that the provider is asked to hold, over all zones.
+        failure: the provider's reason, typed (StockedOut, ProviderQuotaExceeded, …), when it failed or is degraded.
+        labels: the Kubernetes labels of its Nodes.
+        tags: the provider-side tags by which it is known to be ours.
+    """
+
+    name: str
+    status: ProviderStatus
+    machine_type: str
+    nodes: int
+    spot: bool
+    disk_gib: int | None
+    labels: Mapping[str, str]
+    tags: Mapping[str, str]
+    failure: ProviderError | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BootstrapAccess:
+    """The provider's own way into a cluster's Kubernetes API: only the bootstrap, never what a pass works with.
+
+    Attributes:
+        endpoint: the API's URL.
+        ca_pem: the certificate that signs it, PEM.
+        token: the provider's bearer token.
+        expires_at: when it ends.
+    """
+
+    endpoint: str
+    ca_pem: str
+    token: Secret = field(repr=False)
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterNode:
+    """A Kubernetes Node that carries our label.
+
+    Attributes:
+        node_pool: the provider's name of its node pool, None where the Node does not say.
+        zone: its topology zone, None where it has none.
+    """
+
+    name: str
+    uid: str
+    spot: bool
+    node_pool: str | None = None
+    zone: str | None = None

@@ -1,0 +1,176 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a provider's driver promises: the public door for the author of a fourth driver.
+
+Rules for every method:
+
+- One thing a call, and no sleeping: waiting is the pass's business. An operation in progress is a status, not an error,
+  where the method can return one; a call that cannot be made because of it raises OperationInProgress.
+- Safe to repeat, at any time, by several processes at once, and after a reply that was lost: the driver finds what it
+  made by the recorded name and our tags, and makes nothing twice.
+- A resource of the wanted name without our tags is a stranger's: AlreadyExists, and it is never changed or deleted.
+- Errors are ProviderErrors, typed by what the caller should do, each with the provider's own message. Throttling is
+  retried inside with jitter and within a budget of a few seconds, then becomes Throttled. A time-out or a broken
+  connection is Unavailable: the effect may have happened.
+- No secret in an error's text, in a repr or in a log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from ..model.capabilities import Capabilities
+from ..model.observed import BootstrapAccess, ObservedCluster, ObservedNodePool
+
+
+class Deletion(StrEnum):
+    """How far a deletion is. `GONE` only when the provider itself said that there is no such resource."""
+
+    UNDER_WAY = "under_way"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterSpec:
+    """The cluster as it should be.
+
+    Attributes:
+        name: its provider-side name, recorded before the first call.
+        location: the provider's name of the place.
+        private_nodes: see declared.CreateCluster.
+        tags: the owner's marks (labels.owner_tags): what carries them all is ours.
+    """
+
+    name: str
+    location: str
+    private_nodes: bool
+    tags: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePoolSpec:
+    """A node pool as it should be.
+
+    Attributes:
+        nodes: the total size over all its zones.
+        zones: the zones it is spread over, sorted; the driver finds what stands for them (EKS: subnets).
+        disk_gib: GiB, or None to leave it to the provider.
+        gpus_per_node: 0 for a node pool without GPUs: decides the machine image where a provider wants one.
+        labels: the Kubernetes labels of its Nodes.
+        tags: the owner's marks.
+        attempt: the number of the create, from 0: part of the provider's idempotency token, so that a create whose
+            reply was lost is recognised and a create that was refused can be tried anew.
+    """
+
+    name: str
+    machine_type: str
+    nodes: int
+    zones: tuple[str, ...]
+    spot: bool
+    disk_gib: int | None
+    gpus_per_node: int
+    labels: Mapping[str, str]
+    tags: Mapping[str, str]
+    attempt: int = 0
+
+
+class Driver(Protocol):
+    """Managed Kubernetes at one provider, through one account."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the provider can do, from model.capabilities."""
+        ...
+
+    def node_zones(self) -> tuple[str, ...]:
+        """The distinct zones, sorted, that a node pool without zones of its own is spread over. One read.
+
+        Raises:
+            InvalidRequest: what the account names (e.g. a subnet) does not exist; the text says which.
+        """
+        ...
+
+    def ensure_cluster(self, spec: ClusterSpec) -> ObservedCluster:
+        """Read the cluster, and create it if there is none. Returns at once, usually with status CREATING.
+
+        One read where it exists. A cluster that exists is returned as it is, whatever its status: failed ones too.
+
+        Raises:
+            AlreadyExists: a cluster of that name is not ours.
+        """
+        ...
+
+    def get_cluster(self, spec: ClusterSpec) -> ObservedCluster | None:
+        """Read the cluster: None when the provider says there is none.
+
+        Raises:
+            AlreadyExists: a cluster of that name is not ours.
+        """
+        ...
+
+    def delete_cluster(self, spec: ClusterSpec) -> Deletion:
+        """Read, then delete if it is there and ours. Deleting what is being deleted is UNDER_WAY.
+
+        Raises:
+            InUse: the provider still wants something else gone first.
+            AlreadyExists: a cluster of that name is not ours: it is left alone.
+        """
+        ...
+
+    def get_node_pools(self, cluster: ClusterSpec) -> tuple[ObservedNodePool, ...]:
+        """All node pools of the cluster, ours and others', paged through to the end; one read for each.
+
+        Raises:
+            NotFound: there is no such cluster.
+        """
+        ...
+
+    def ensure_node_pool(
+        self, cluster: ClusterSpec, spec: NodePoolSpec, observed: ObservedNodePool | None
+    ) -> ObservedNodePool:
+        """Create the node pool, or bring its size to `spec.nodes`, sending only what differs. The shape never changes.
+
+        Arguments:
+            observed: what get_node_pools just said of it; None when it was not there.
+
+        Returns:
+            The node pool after the call, e.g. CREATING, UPDATING, or as it was when nothing had to be sent.
+
+        Raises:
+            AlreadyExists: a node pool of that name is not ours.
+            InvalidRequest: the observed shape (machine type, Spot, disk) is another one; nothing was sent.
+            OperationInProgress, StockedOut, ProviderQuotaExceeded, …
+        """
+        ...
+
+    def delete_node_pool(self, cluster: ClusterSpec, name: str, tags: Mapping[str, str]) -> Deletion:
+        """Read, then delete if it is there and carries `tags`.
+
+        Raises:
+            AlreadyExists: a node pool of that name is not ours: it is left alone.
+            OperationInProgress: the provider is busy with it.
+        """
+        ...
+
+    def bootstrap_access(self, cluster: ObservedCluster) -> BootstrapAccess:
+        """The provider's own credential for the cluster's API. No provider call where one can be avoided.
+
+        Raises:
+            InvalidRequest: the cluster has no endpoint yet.
+        """
+        ...
+
+    def grant_access(self, cluster: ClusterSpec) -> None:
+        """Make this account's principal an administrator of a cluster that we created. Called when the API refused it.
+
+        EKS: an access entry and AmazonEKSClusterAdminPolicy; an assumed role by its role's ARN.
+        """
+        ...
+
+    def revoke_access(self, cluster: ClusterSpec) -> None:
+        """Take back what grant_access made for this principal. Does nothing when there is nothing."""
+        ...
