@@ -1,0 +1,62 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fixtures that every test can ask for: databases, and the guard against what a test leaves running.
+
+``database_url`` runs a test twice, on SQLite and on PostgreSQL. The PostgreSQL server is started for the first test
+that asks for one, once in each xdist worker, and every test gets a database of its own in it.
+"""
+
+from __future__ import annotations
+
+import multiprocessing.resource_tracker
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ansible_collections.better_compute.fleet.tests.support.leftovers import left_since, now_running
+from ansible_collections.better_compute.fleet.tests.support.postgres import PostgresServer, running_server
+
+_SERVERS: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_running() -> Iterator[None]:
+    """Fail a test that leaves a child process or a non-daemon thread behind."""
+    before = now_running()
+    yield
+    # multiprocessing keeps one tracker process from its first use until the interpreter ends.
+    tracker: int | None = getattr(multiprocessing.resource_tracker._resource_tracker, "_pid", None)
+    left = left_since(before, allowed_pids=_SERVERS | ({tracker} if tracker is not None else set()))
+    if left:
+        pytest.fail("the test left something running:\n  " + "\n  ".join(left), pytrace=False)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """The session's PostgreSQL server. Fails, and never skips, where none can be had."""
+    with running_server() as server:
+        assert server.pid is not None
+        _SERVERS.add(server.pid)
+        yield server
+
+
+@pytest.fixture
+def postgresql_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The SQLAlchemy URL of an empty PostgreSQL database of this test's own."""
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    with server.fresh_database(hint=request.node.name) as url:
+        yield url
+
+
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """The SQLAlchemy URL of a SQLite file of this test's own, which does not exist yet."""
+    return f"sqlite:///{tmp_path / 'fleet.db'}"
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    """The SQLAlchemy URL of an empty database of this test's own: once SQLite, once PostgreSQL."""
+    url: str = request.getfixturevalue(f"{request.param}_url")
+    return url

@@ -1,0 +1,70 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The guard that fails a test for what it leaves running: it sees processes and threads, and lets the rest be."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Iterator
+
+import pytest
+from ansible_collections.better_compute.fleet.tests.support.leftovers import left_since, now_running
+
+
+@pytest.fixture
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    process = subprocess.Popen(["/bin/sleep", "60"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def test_a_process_left_behind_is_named_and_ended() -> None:
+    before = now_running()
+    process = subprocess.Popen(["/bin/sleep", "60"])
+    assert left_since(before) == [f"process {process.pid} (/bin/sleep 60) is still running"]
+    process.wait()
+    assert left_since(before) == []
+
+
+def test_a_process_that_ended_but_was_never_waited_for_is_left_behind() -> None:
+    before = now_running()
+    process = subprocess.Popen(["/bin/sh", "-c", "read line"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.close()
+    process.stdout.read()  # returns when the process has ended
+    process.stdout.close()
+    left = left_since(before)
+    process.wait()
+    assert len(left) == 1
+    assert str(process.pid) in left[0]
+
+
+def test_a_process_that_was_there_before_or_may_stay_is_let_be(sleeper: subprocess.Popen[bytes]) -> None:
+    assert left_since(now_running()) == []
+    nothing = type(now_running())(children=frozenset(), threads=now_running().threads)
+    assert not any(f"process {sleeper.pid} " in line for line in left_since(nothing, allowed_pids=[sleeper.pid]))
+    assert sleeper.poll() is None
+
+
+def test_a_thread_left_behind_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ansible_collections.better_compute.fleet.tests.support.leftovers.GRACE_SECONDS", 0.05)
+    before = now_running()
+    end = threading.Event()
+    thread = threading.Thread(target=end.wait, name="forgotten")
+    thread.start()
+    left = left_since(before)
+    end.set()
+    thread.join()
+    assert left == ["thread 'forgotten' is still running"]
+
+
+def test_a_thread_that_is_about_to_end_is_let_be() -> None:
+    before = now_running()
+    end = threading.Event()
+    threading.Thread(target=end.wait).start()
+    threading.Timer(0.02, end.set).start()
+    assert left_since(before) == []
