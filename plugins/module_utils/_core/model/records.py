@@ -143,6 +143,7 @@ class NodePoolRecord:
         create_attempts: creates sent for this shape; grows only when a refused create is tried again.
         last_create_at: when the last create was sent: a stockout is retried at most once in five minutes.
         ever_joined: whether a node of it ever joined: then a failed group is never deleted and made again by itself.
+        of_flavor: whether it is a flavor of the substrate (then only the document changes it) or was added by a caller.
     """
 
     id: NodePoolId
@@ -156,6 +157,7 @@ class NodePoolRecord:
     create_attempts: int = 0
     last_create_at: datetime | None = None
     ever_joined: bool = False
+    of_flavor: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
