@@ -65,8 +65,8 @@ def fingerprint(*, python: str) -> str:
 def link_collection() -> None:
     """Make the link that gives the checkout its collection name. A right link is left alone."""
     LINK.parent.mkdir(parents=True, exist_ok=True)
-    target = os.path.relpath(CHECKOUT, LINK.parent)
-    if LINK.is_symlink() and os.readlink(LINK) == target:
+    target = Path(os.path.relpath(CHECKOUT, LINK.parent))
+    if LINK.is_symlink() and LINK.readlink() == target:
         return
     if LINK.is_symlink():
         LINK.unlink()

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from ansible_collections.better_compute.fleet.tests.support.leftovers import left_since, now_running
 from ansible_collections.better_compute.fleet.tests.support.postgres import PostgresServer, running_server
 

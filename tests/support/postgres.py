@@ -120,7 +120,7 @@ class PostgresServer:
         Raises PostgresUnavailable, with what the server printed, when it does not come up.
         """
         # /tmp by name: a unix socket's path holds 107 bytes at most, and some temporary folders are longer.
-        self.folder = Path(tempfile.mkdtemp(prefix="bc-postgres-", dir="/tmp"))  # noqa: S108 - mkdtemp makes it ours
+        self.folder = Path(tempfile.mkdtemp(prefix="bc-postgres-", dir="/tmp"))
         self._made = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._user = _server_user()

@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 import sqlalchemy
+
 from ansible_collections.better_compute.fleet.tests.support import postgres
 
 
@@ -51,9 +52,7 @@ def test_the_server_ends_when_its_tests_are_killed() -> None:
         "    print(server.pid, server.folder, flush=True)\n"
         "    sys.stdin.read()\n"
     )
-    tests = subprocess.Popen(
-        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    tests = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert tests.stdout is not None
     assert tests.stdin is not None
     pid, folder = tests.stdout.readline().split()
