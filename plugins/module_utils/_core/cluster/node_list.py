@@ -1,0 +1,85 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The substrate's Nodes: the complete list, or none at all.
+
+Somebody retires machines by what is missing here. So everything that could make a list short (an error, an expired
+continuation, a reply cut off, an item without a name) is "unknown" and raises. Only metadata is asked for: names, uids
+and labels are all that is needed, and whole Nodes are ten times as large.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..model import labels
+from ..model.errors import ClusterAccessDenied, ClusterError, ClusterUnreachable
+from ..model.ids import PoolId
+from ..model.observed import ClusterNode
+from .api import ClusterApi
+
+_PAGE_NODES = 500
+_MAX_PAGES = 100
+"""50,000 Nodes: ten times what Kubernetes supports. A list that goes on longer runs in circles."""
+
+_METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
+_ZONE = "topology.kubernetes.io/zone"
+_NODE_POOL_LABELS = (
+    "eks.amazonaws.com/nodegroup",
+    "cloud.google.com/gke-nodepool",
+    "doks.digitalocean.com/node-pool",
+)
+
+
+def list_nodes(api: ClusterApi, *, pool_id: PoolId) -> tuple[ClusterNode, ...]:
+    """All Nodes that carry the pool's label, ordered by name.
+
+    Raises:
+        ClusterUnreachable: the list is not known to be complete.
+        ClusterAccessDenied: the credential is refused.
+    """
+    nodes: dict[str, ClusterNode] = {}
+    token = ""
+    for _ in range(_MAX_PAGES):
+        page = _page(api, pool_id, token)
+        items, metadata = page.get("items"), page.get("metadata")
+        if not isinstance(items, list) or not isinstance(metadata, dict):
+            raise ClusterUnreachable("a page of the Node list is malformed: what the cluster holds is unknown")
+        for item in items:
+            node = _node(item, pool_id)
+            nodes[node.name] = node
+        token = metadata.get("continue") or ""
+        if not token:
+            return tuple(nodes[name] for name in sorted(nodes))
+    raise ClusterUnreachable(f"the Node list goes on after {_MAX_PAGES} pages: what the cluster holds is unknown")
+
+
+def _page(api: ClusterApi, pool_id: PoolId, token: str) -> dict[str, Any]:
+    query: dict[str, str | int] = {"labelSelector": f"{labels.SUBSTRATE_POOL}={pool_id}", "limit": _PAGE_NODES}
+    if token:
+        query["continue"] = token
+    try:
+        return api.request("GET", "/api/v1/nodes", query=query, accept=_METADATA_ONLY)
+    except (ClusterAccessDenied, ClusterUnreachable):
+        raise
+    except ClusterError as error:
+        raise ClusterUnreachable(f"the Node list is not complete: {error}") from error
+
+
+def _node(item: Any, pool_id: PoolId) -> ClusterNode:
+    metadata = item.get("metadata") if isinstance(item, dict) else None
+    if not isinstance(metadata, dict):
+        raise ClusterUnreachable("a Node in the list has no metadata: what the cluster holds is unknown")
+    name, uid, marks = metadata.get("name"), metadata.get("uid"), metadata.get("labels")
+    if not (isinstance(name, str) and name and isinstance(uid, str) and uid and isinstance(marks, dict)):
+        raise ClusterUnreachable("a Node in the list has no name, uid or labels: what the cluster holds is unknown")
+    if marks.get(labels.SUBSTRATE_POOL) != pool_id:
+        raise ClusterUnreachable(f"the list of this pool's Nodes holds {name}, which is not its: the list is no good")
+    return ClusterNode(
+        name=name,
+        uid=uid,
+        spot=marks.get(labels.CAPACITY) == labels.SPOT,
+        node_pool=next((marks[label] for label in _NODE_POOL_LABELS if label in marks), None),
+        zone=marks.get(_ZONE),
+    )

@@ -1,0 +1,228 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Keeping one object in a cluster as it should be: read, create, compare, apply, delete. Always only what is ours.
+
+Manifests are plain JSON as the API takes it. None as a value means "must not be there".
+
+- First by create, so that nothing of the same name is ever taken over; afterwards by server-side apply, and only when
+  something differs. The apply carries the uid and resourceVersion that were compared: if the object changed or was
+  replaced in between, the API answers 409 and the next pass looks again.
+- The apply forces: the object carries our label, and fields that were set by our own create count as another manager's.
+- Deletes carry the uid, so that they never hit a successor of the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..model import labels
+from ..model.errors import ClusterConflict, ClusterObjectMissing, NotOurs
+from ..model.ids import PoolId
+from .api import APPLY_PATCH, ClusterApi
+from .names import FIELD_MANAGER
+
+Manifest = dict[str, Any]
+
+_COLLECTIONS = {
+    "Namespace": "/api/v1/namespaces",
+    "ConfigMap": "/api/v1/namespaces/{namespace}/configmaps",
+    "Secret": "/api/v1/namespaces/{namespace}/secrets",
+    "ServiceAccount": "/api/v1/namespaces/{namespace}/serviceaccounts",
+    "DaemonSet": "/apis/apps/v1/namespaces/{namespace}/daemonsets",
+    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+}
+_API_VERSIONS = {"DaemonSet": "apps/v1", "ClusterRoleBinding": "rbac.authorization.k8s.io/v1"}
+
+
+def identity(kind: str, name: str, *, pool_id: PoolId, namespace: str | None = None) -> Manifest:
+    """The head of a manifest: kind, name and our label."""
+    metadata: Manifest = {"name": name, "labels": {labels.SUBSTRATE_POOL: str(pool_id)}}
+    if namespace is not None:
+        metadata["namespace"] = namespace
+    return {"apiVersion": _API_VERSIONS.get(kind, "v1"), "kind": kind, "metadata": metadata}
+
+
+def collection(kind: str, namespace: str | None = None) -> str:
+    """The path of a kind's collection."""
+    return _COLLECTIONS[kind].format(namespace=namespace)
+
+
+def path(kind: str, name: str, namespace: str | None = None) -> str:
+    """The path of one object."""
+    return f"{collection(kind, namespace)}/{name}"
+
+
+def describe(kind: str, name: str, namespace: str | None = None) -> str:
+    """How messages name an object: `DaemonSet better-compute/bcd`."""
+    return f"{kind} {namespace}/{name}" if namespace else f"{kind} {name}"
+
+
+def read(api: ClusterApi, kind: str, name: str, namespace: str | None = None) -> Manifest | None:
+    """The object as it stands, None when there is none."""
+    try:
+        return api.request("GET", path(kind, name, namespace))
+    except ClusterObjectMissing:
+        return None
+
+
+def owner(live: Manifest) -> str | None:
+    """The pool id in our label, None on an object without it."""
+    value = (live["metadata"].get("labels") or {}).get(labels.SUBSTRATE_POOL)
+    return None if value is None else str(value)
+
+
+def is_going(live: Manifest) -> bool:
+    """Whether the object is being deleted."""
+    return live["metadata"].get("deletionTimestamp") is not None
+
+
+def create(api: ClusterApi, manifest: Manifest) -> Manifest:
+    """Create the object.
+
+    Raises:
+        ClusterConflict: there is one of that name, or its namespace is going away.
+    """
+    return api.request(
+        "POST",
+        collection(manifest["kind"], manifest["metadata"].get("namespace")),
+        query={"fieldManager": FIELD_MANAGER},
+        body=_without_absent(manifest),
+    )
+
+
+def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: PoolId) -> bool:
+    """Make the object stand as the manifest says; one read and no write where it does already.
+
+    Returns:
+        Whether anything was written.
+
+    Raises:
+        NotOurs: an object of that name does not carry this pool's label; it was left alone.
+        ClusterConflict: somebody changed it in between, or it is being deleted: look again later.
+    """
+    key = (manifest["kind"], manifest["metadata"]["name"], manifest["metadata"].get("namespace"))
+    live = read(api, *key)
+    if live is None:
+        try:
+            create(api, manifest)
+        except ClusterConflict:
+            # Another process may have made it just now.
+            live = read(api, *key)
+            if live is None:
+                raise
+        else:
+            return True
+    require_ours(live, pool_id=pool_id)
+    if is_going(live):
+        raise ClusterConflict(f"{describe(*key)} is being deleted; it can be made again when it is gone")
+    if stands_in(manifest, live):
+        return False
+    applied = _apply(api, manifest, live)
+    if _lingers(manifest, applied):
+        # Our create set a field that an apply cannot unset, since the create owns it. Rare: start over.
+        delete(api, applied)
+        create(api, manifest)
+    return True
+
+
+def require_ours(live: Manifest, *, pool_id: PoolId) -> None:
+    """Refuse an object that does not carry this pool's label.
+
+    Raises:
+        NotOurs: with what stands there and what a person can do.
+    """
+    held = owner(live)
+    if held != pool_id:
+        metadata = live["metadata"]
+        name = describe(live["kind"], metadata["name"], metadata.get("namespace"))
+        mark = f"labelled for {held}" if held else f"without the label {labels.SUBSTRATE_POOL}"
+        raise NotOurs(f"{name} stands in the cluster {mark}: it is left alone; rename or remove it")
+
+
+def delete(api: ClusterApi, live: Manifest, *, wait_for_dependents: bool = False) -> bool:
+    """Delete exactly this object; whose it is has been looked at before.
+
+    Arguments:
+        live: as it was read: its uid is the precondition.
+        wait_for_dependents: keep the object, marked as going, until all that it owns (a DaemonSet's pods) is gone.
+
+    Returns:
+        True when it is gone, False while it is going.
+
+    Raises:
+        ClusterConflict: another object has the name now.
+    """
+    metadata = live["metadata"]
+    options = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "preconditions": {"uid": metadata["uid"]},
+        "propagationPolicy": "Foreground" if wait_for_dependents else "Background",
+    }
+    try:
+        reply = api.request("DELETE", path(live["kind"], metadata["name"], metadata.get("namespace")), body=options)
+    except ClusterObjectMissing:
+        return True
+    # The API answers with a Status when the object is gone, and with the object while it is going.
+    return reply.get("kind") == "Status"
+
+
+def delete_ours(
+    api: ClusterApi, kind: str, name: str, namespace: str | None = None, *, pool_id: PoolId, dependents: bool = False
+) -> bool:
+    """Delete the object if it carries this pool's label; True when nothing of ours stands there (any more)."""
+    live = read(api, kind, name, namespace)
+    if live is None or owner(live) != pool_id:
+        return True
+    return False if is_going(live) else delete(api, live, wait_for_dependents=dependents)
+
+
+def stands_in(wanted: Any, live: Any) -> bool:
+    """Whether everything wanted stands in the live value. What the API's defaults or others added does not matter."""
+    if isinstance(wanted, dict):
+        return isinstance(live, dict) and all(
+            key not in live if value is None else key in live and stands_in(value, live[key])
+            for key, value in wanted.items()
+        )
+    if isinstance(wanted, list):
+        return (
+            isinstance(live, list)
+            and len(wanted) == len(live)
+            and all(stands_in(one, other) for one, other in zip(wanted, live, strict=True))
+        )
+    return bool(wanted == live)
+
+
+def _apply(api: ClusterApi, manifest: Manifest, live: Manifest) -> Manifest:
+    """Server-side apply onto exactly the object that was compared."""
+    metadata = manifest["metadata"]
+    body = _without_absent(manifest)
+    body["metadata"] = body["metadata"] | {
+        "uid": live["metadata"]["uid"],
+        "resourceVersion": live["metadata"]["resourceVersion"],
+    }
+    return api.request(
+        "PATCH",
+        path(manifest["kind"], metadata["name"], metadata.get("namespace")),
+        query={"fieldManager": FIELD_MANAGER, "force": "true"},
+        body=body,
+        content_type=APPLY_PATCH,
+    )
+
+
+def _without_absent(value: Any) -> Any:
+    """A copy without the keys that must not be there."""
+    if isinstance(value, Mapping):
+        return {key: _without_absent(inner) for key, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [_without_absent(inner) for inner in value]
+    return value
+
+
+def _lingers(wanted: Any, live: Any) -> bool:
+    """Whether a field that must not be there stands in the live value (in maps only: lists hold no such field)."""
+    if not isinstance(wanted, dict) or not isinstance(live, dict):
+        return False
+    return any(key in live if value is None else _lingers(value, live.get(key)) for key, value in wanted.items())
