@@ -2,17 +2,54 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.DEFAULT_GOAL := help
+# The programs of the virtual environment, and the checkout under its collection's name, for all that runs below.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/build
+
 # Universal: one lock for every platform and Python from 3.11 on. No index in it: pip and uv use whichever is set up.
-COMPILE = ../$(BIN)/uv pip compile --quiet $(UPGRADE) --universal --python-version 3.11 --generate-hashes \
+COMPILE = uv pip compile --quiet $(UPGRADE) --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
-.PHONY: help venv lock
+
+.DEFAULT_GOAL := help
+.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-sanity format test quickstart clean
 
 help: ## list the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s  %s\n", $$1, $$2}'
 
-venv: ## the virtual environment from the pinned lock, and the collection link (made again only when the lock changes)
+venv: ## the virtual environment, from the pinned lock (made again only when the lock changes)
 	@$(PYTHON) requirements/make_venv.py
+
+lint: lint-python lint-types lint-layers lint-ansible lint-sanity ## every check that runs nothing of ours
+
+lint-python: venv ## ruff: mistakes, style, format
+	ruff check
+	ruff format --check
+
+lint-types: venv ## mypy, strict
+	mypy
+
+lint-layers: venv ## import-linter: who may import what
+	lint-imports --no-logo
+
+lint-ansible: venv ## ansible-lint (production profile) and the changelog's fragments
+	ansible-lint --offline
+	antsibull-changelog lint
+
+lint-sanity: venv ## ansible-test sanity, without ignore files
+	.ci/sanity
+
+format: venv ## let ruff put the code into its format
+	ruff check --fix-only
+	ruff format
+
+test: venv ## every test, on as many cores as there are
+	pytest -n auto $(PYTEST_ARGS)
+
+quickstart: venv ## the whole life of a fleet against the emulated cloud, as a short report
+	python -m ansible_collections.better_compute.fleet.quickstart
 
 lock: venv ## compile requirements/*.in into the locks again (pins stay, unless UPGRADE=--upgrade)
 	cd requirements && $(COMPILE) uv.in -o uv.txt && $(COMPILE) runtime.in emulators.in dev.in -o lock.txt
+
+clean: ## remove all that the targets above made
+	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .ansible .hypothesis
