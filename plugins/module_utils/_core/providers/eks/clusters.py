@@ -1,0 +1,147 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""EKS clusters: read, create, delete."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...model.errors import AlreadyExists, NotFound, OperationInProgress
+from ...model.observed import ObservedCluster
+from ...model.records import ClusterOutputs
+from ...model.states import ProviderStatus
+from ..contract import ClusterSpec, Deletion
+from .calls import Calls
+from .errors import bounded
+from .request_token import request_token
+from .settings import EksSettings
+
+if TYPE_CHECKING:
+    from mypy_boto3_eks import EKSClient
+    from mypy_boto3_eks.type_defs import ClusterTypeDef
+
+_STATUS = {
+    "PENDING": ProviderStatus.CREATING,
+    "CREATING": ProviderStatus.CREATING,
+    "ACTIVE": ProviderStatus.ACTIVE,
+    "UPDATING": ProviderStatus.UPDATING,
+    "DELETING": ProviderStatus.DELETING,
+    "FAILED": ProviderStatus.FAILED,
+}
+
+
+def is_ours(*, tags: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    """Whether what carries `tags` was made by the owner of `wanted`: all of these marks stand on it."""
+    return all(tags.get(key) == value for key, value in wanted.items())
+
+
+def describe(call: Calls, eks: EKSClient, spec: ClusterSpec) -> ObservedCluster | None:
+    """The cluster; None when EKS says that there is none.
+
+    Raises:
+        AlreadyExists: it is not ours.
+    """
+    try:
+        reply = call(eks.describe_cluster, name=spec.name)
+    except NotFound:
+        return None
+    observed = observe(reply["cluster"], location=spec.location)
+    if not is_ours(tags=observed.tags, wanted=spec.tags):
+        raise AlreadyExists(f"a cluster {spec.name!r} that was not made for this pool exists in {spec.location}")
+    return observed
+
+
+def ensure(call: Calls, eks: EKSClient, spec: ClusterSpec, *, settings: EksSettings) -> ObservedCluster:
+    """The cluster as it is; created when EKS says that there is none.
+
+    Raises:
+        AlreadyExists: it is not ours.
+        OperationInProgress: EKS still holds the name of a cluster that it no longer shows.
+    """
+    found = describe(call, eks, spec)
+    if found:
+        return found
+    request = _create_request(spec, settings=settings)
+    try:
+        reply = call(eks.create_cluster, **request, clientRequestToken=request_token(tags=spec.tags, request=request))
+    except AlreadyExists as taken:
+        # Made by another process just now, by an earlier call whose reply was lost, or still being forgotten.
+        found = describe(call, eks, spec)
+        if found:
+            return found
+        raise OperationInProgress(str(taken)) from None
+    return observe(reply["cluster"], location=spec.location)
+
+
+def delete(call: Calls, eks: EKSClient, spec: ClusterSpec) -> Deletion:
+    """Delete the cluster if it is there and ours.
+
+    Raises:
+        AlreadyExists: it is not ours.
+        InUse: node groups are attached.
+        OperationInProgress: it is being created or updated.
+    """
+    found = describe(call, eks, spec)
+    if not found:
+        return Deletion.GONE
+    if found.status is not ProviderStatus.DELETING:
+        try:
+            call(eks.delete_cluster, name=spec.name)
+        except NotFound:
+            return Deletion.GONE
+    return Deletion.UNDER_WAY
+
+
+def observe(cluster: ClusterTypeDef, *, location: str) -> ObservedCluster:
+    """EKS's description in the contract's words. A status that is new to us means: wait."""
+    issues = cluster.get("health", {}).get("issues", [])
+    return ObservedCluster(
+        name=cluster["name"],
+        status=_STATUS.get(cluster["status"], ProviderStatus.UPDATING),
+        message=bounded("; ".join(f"{issue.get('code')}: {issue.get('message')}" for issue in issues)),
+        outputs=_outputs(cluster, location=location),
+        private_nodes=cluster.get("resourcesVpcConfig", {}).get("endpointPrivateAccess", False),
+        tags=cluster.get("tags", {}),
+    )
+
+
+def _outputs(cluster: ClusterTypeDef, *, location: str) -> ClusterOutputs | None:
+    endpoint, authority = cluster.get("endpoint"), cluster.get("certificateAuthority", {}).get("data")
+    if not endpoint or not authority:
+        return None
+    try:
+        ca_pem = base64.b64decode(authority, validate=True).decode("ascii")
+    except (binascii.Error, UnicodeDecodeError):
+        return None  # no cluster that can be used; one that can be deleted all the same
+    return ClusterOutputs(
+        endpoint=endpoint,
+        ca_pem=ca_pem,
+        version=cluster["version"],
+        location=location,
+        node_version=cluster["version"],  # EKS has one per node group; new ones start with the control plane's
+        global_id=cluster["arn"],
+    )
+
+
+def _create_request(spec: ClusterSpec, *, settings: EksSettings) -> dict[str, Any]:
+    return {
+        "name": spec.name,
+        "roleArn": settings.cluster_role_arn,
+        "resourcesVpcConfig": {
+            "subnetIds": list(settings.subnet_ids),
+            "endpointPrivateAccess": spec.private_nodes,
+            # The daemon stands outside of the VPC.
+            "endpointPublicAccess": True,
+        },
+        "accessConfig": {
+            # EKS's own default has no access entries, and the mode only moves one way.
+            "authenticationMode": "API_AND_CONFIG_MAP",
+            # One way in for every principal: grant_access. The creator's hidden right would never show in a read.
+            "bootstrapClusterCreatorAdminPermissions": False,
+        },
+        "tags": dict(spec.tags),
+    }

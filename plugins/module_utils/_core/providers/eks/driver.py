@@ -1,0 +1,136 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The contract for EKS, put together: which calls make up each promise, and under which budget."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Mapping
+
+from ...model.capabilities import CAPABILITIES, Capabilities
+from ...model.clock import Clock
+from ...model.errors import InvalidRequest
+from ...model.observed import BootstrapAccess, ObservedCluster, ObservedNodePool
+from ..contract import ClusterSpec, Deletion, NodePoolSpec
+from . import access, clusters, node_groups
+from .calls import Calls
+from .clients import Clients
+from .settings import EksSettings
+from .subnets import subnets_in, zones_of_subnets
+from .token import bearer_token
+
+
+class EksDriver:
+    """contract.Driver for `aws`. What each method promises stands there. Safe to share between threads."""
+
+    def __init__(
+        self,
+        *,
+        settings: EksSettings,
+        clients: Clients,
+        clock: Clock,
+        sleep: Callable[[float], None] = time.sleep,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """Put the parts together. Use :func:`open_driver`.
+
+        Arguments:
+            clock: decides when bearer tokens begin and end.
+            sleep, jitter: see Calls.
+        """
+        self._settings = settings
+        self._clients = clients
+        self._clock = clock
+        self._sleep = sleep
+        self._jitter = jitter
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What EKS can do."""
+        return CAPABILITIES["aws"]
+
+    def node_zones(self) -> tuple[str, ...]:
+        """The zones of the account's subnets; two subnets in one zone count once."""
+        zone_of = zones_of_subnets(self._calls(), self._clients.ec2, self._settings.subnet_ids)
+        return tuple(sorted(set(zone_of.values())))
+
+    def ensure_cluster(self, spec: ClusterSpec) -> ObservedCluster:
+        """One DescribeCluster where it exists, else CreateCluster too."""
+        self._check_location(spec)
+        return clusters.ensure(self._calls(), self._clients.eks, spec, settings=self._settings)
+
+    def get_cluster(self, spec: ClusterSpec) -> ObservedCluster | None:
+        """One DescribeCluster."""
+        self._check_location(spec)
+        return clusters.describe(self._calls(), self._clients.eks, spec)
+
+    def delete_cluster(self, spec: ClusterSpec) -> Deletion:
+        """DescribeCluster, then DeleteCluster."""
+        self._check_location(spec)
+        return clusters.delete(self._calls(), self._clients.eks, spec)
+
+    def get_node_pools(self, cluster: ClusterSpec) -> tuple[ObservedNodePool, ...]:
+        """ListNodegroups, then one DescribeNodegroup each."""
+        self._check_location(cluster)
+        return node_groups.describe_all(self._calls(), self._clients.eks, cluster.name)
+
+    def ensure_node_pool(
+        self, cluster: ClusterSpec, spec: NodePoolSpec, observed: ObservedNodePool | None
+    ) -> ObservedNodePool:
+        """DescribeSubnets and CreateNodegroup, or UpdateNodegroupConfig, or nothing."""
+        self._check_location(cluster)
+        call = self._calls()
+        if observed:
+            return node_groups.resize(call, self._clients.eks, cluster, spec, observed)
+        zone_of = zones_of_subnets(call, self._clients.ec2, self._settings.subnet_ids)
+        return node_groups.create(
+            call,
+            self._clients.eks,
+            cluster,
+            spec,
+            node_role_arn=self._settings.node_role_arn,
+            subnets=subnets_in(spec.zones or sorted(set(zone_of.values())), zone_of),
+        )
+
+    def delete_node_pool(self, cluster: ClusterSpec, name: str, tags: Mapping[str, str]) -> Deletion:
+        """DescribeNodegroup, then DeleteNodegroup."""
+        self._check_location(cluster)
+        return node_groups.delete(self._calls(), self._clients.eks, cluster.name, name, tags)
+
+    def bootstrap_access(self, cluster: ObservedCluster) -> BootstrapAccess:
+        """A token signed here, without a call."""
+        if not cluster.outputs:
+            raise InvalidRequest(f"cluster {cluster.name!r} has no endpoint yet")
+        token, expires_at = bearer_token(
+            cluster=cluster.name,
+            region=self._settings.region,
+            sts_url=self._clients.sts.meta.endpoint_url,
+            key=self._clients.access_key(),
+            now=self._clock.now(),
+        )
+        return BootstrapAccess(
+            endpoint=cluster.outputs.endpoint, ca_pem=cluster.outputs.ca_pem, token=token, expires_at=expires_at
+        )
+
+    def grant_access(self, cluster: ClusterSpec) -> None:
+        """DescribeCluster, GetCallerIdentity, GetRole, CreateAccessEntry, AssociateAccessPolicy."""
+        self._check_location(cluster)
+        access.grant(self._calls(), self._clients, cluster)
+
+    def revoke_access(self, cluster: ClusterSpec) -> None:
+        """GetCallerIdentity, GetRole, DescribeAccessEntry, DeleteAccessEntry."""
+        self._check_location(cluster)
+        access.revoke(self._calls(), self._clients, cluster)
+
+    def _calls(self) -> Calls:
+        return Calls(sleep=self._sleep, jitter=self._jitter)
+
+    def _check_location(self, cluster: ClusterSpec) -> None:
+        # The subnets are of one region: a cluster elsewhere could not use them, and would be looked for in vain.
+        if cluster.location != self._settings.region:
+            raise InvalidRequest(
+                f"cluster {cluster.name!r} is to be in {cluster.location!r}, but its account is for"
+                f" {self._settings.region!r}: on EKS the location is the account's region"
+            )
