@@ -10,6 +10,7 @@ and labels are all that is needed, and whole Nodes are ten times as large.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from ..model import labels
@@ -82,4 +83,14 @@ def _node(item: Any, pool_id: PoolId) -> ClusterNode:
         spot=marks.get(labels.CAPACITY) == labels.SPOT,
         node_pool=next((marks[label] for label in _NODE_POOL_LABELS if label in marks), None),
         zone=marks.get(_ZONE),
+        created_at=_time(metadata.get("creationTimestamp")),
     )
+
+
+def _time(text: object) -> datetime | None:
+    """A Kubernetes timestamp (RFC 3339, UTC, whole seconds: `2026-11-29T21:43:00Z`); None for anything else."""
+    try:
+        moment = datetime.fromisoformat(text) if isinstance(text, str) else None
+    except ValueError:
+        return None
+    return moment if moment is not None and moment.tzinfo is not None else None

@@ -79,6 +79,7 @@ class ClusterNode:
     Attributes:
         node_pool: the provider's name of its node pool, None where the Node does not say.
         zone: its topology zone, None where it has none.
+        created_at: when the Node was registered, on the cluster's clock; None where the Node does not say.
     """
 
     name: str
@@ -86,3 +87,4 @@ class ClusterNode:
     spot: bool
     node_pool: str | None = None
     zone: str | None = None
+    created_at: datetime | None = None

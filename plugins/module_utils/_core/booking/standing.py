@@ -1,0 +1,51 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is booked on a node: what the gateway answers bcd's long poll with."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from ..model.ids import NodeId, ReservationId
+from ..store import Store, reservations
+
+_VERSION_CHARACTERS = 32
+"""128 bits of a SHA-256: versions of one node are only compared with each other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Booking:
+    """A reservation that stands on the node, and its devices in order."""
+
+    reservation_id: ReservationId
+    device_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bookings:
+    """Everything that stands on a node.
+
+    Attributes:
+        version: the same for the same bookings, whoever asks and whenever; nothing else is to be read from it.
+    """
+
+    version: str
+    bookings: tuple[Booking, ...]
+
+
+def bookings_for_node(store: Store, node_id: NodeId) -> Bookings:
+    """What stands on the node now, ordered by reservation. A node that is unknown or retired has nothing booked."""
+    with store.read() as tx:
+        found = reservations.bookings_of_node(tx, node_id)
+    bookings = tuple(
+        Booking(reservation_id=one.id, device_ids=tuple(sorted(one.device_ids)))
+        for one in sorted(found, key=lambda one: one.id)
+    )
+    return Bookings(version=_version(bookings), bookings=bookings)
+
+
+def _version(bookings: tuple[Booking, ...]) -> str:
+    text = "\n".join(" ".join((one.reservation_id, *one.device_ids)) for one in bookings)
+    return hashlib.sha256(text.encode()).hexdigest()[:_VERSION_CHARACTERS]

@@ -1,0 +1,111 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Heartbeats: who is calling, and when each bcd was last heard, written in batches.
+
+Limits: whether a silent bcd counts as disconnected is judged in model/liveness.py, what follows from it in matching.py.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from ..model.clock import Clock
+from ..model.errors import Code, OperationError
+from ..model.ids import NodeId, PoolId
+from ..model.liveness import HEARTBEAT_SECONDS, is_connected, listened
+from ..model.records import PoolNode
+from ..model.secret import Secret
+from ..store import Store, gateways, pool_nodes, work
+
+FLUSH_SECONDS = 2
+"""How often the gateway is to flush: well within LISTENING_GAP_SECONDS, and seldom enough to cost nothing."""
+
+
+def authenticate(store: Store, identity: Secret) -> PoolNode:
+    """The node whose bcd shows this identity.
+
+    Raises:
+        OperationError: UNAUTHENTICATED when it is no node's, or no longer: bcd is to join again.
+    """
+    with store.read() as tx:
+        node = pool_nodes.node_by_identity(tx, identity.sha256())
+    if node is None or not identity.matches(node.identity_hash):
+        raise OperationError(Code.UNAUTHENTICATED, "this identity is no node's: join again")
+    return node
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Heard:
+    pool_id: PoolId
+    at: datetime
+
+
+class Heartbeats:
+    """What the gateway heard since the last flush. Safe to use from many threads."""
+
+    def __init__(self, *, clock: Clock) -> None:
+        """Begin with nothing heard.
+
+        Arguments:
+            clock: measures how old a heartbeat is when it is flushed; the times that are stored are the store's own.
+        """
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._unwritten: dict[NodeId, _Heard] = {}
+        self._heard: dict[NodeId, _Heard] = {}
+        self._returned: set[PoolId] = set()
+
+    def beat(self, node: PoolNode) -> None:
+        """A heartbeat of this node came in just now. A node that had been away makes its pool due at the next flush."""
+        heard = _Heard(pool_id=node.pool_id, at=self._clock.now())
+        with self._lock:
+            before = self._heard.get(node.id)
+            if not is_connected(before.at if before else node.last_seen_at, now=heard.at):
+                self._returned.add(node.pool_id)
+            self._heard[node.id] = self._unwritten[node.id] = heard
+
+    def flush(self, store: Store) -> None:
+        """Write what was heard, leave the mark that somebody listens, and make due the pools with news of a node.
+
+        To be called every FLUSH_SECONDS, also when nothing was heard. One statement writes all heartbeats of one
+        interval; older ones are there only after flushes that failed.
+
+        Raises:
+            StoreUnavailable: nothing was written; what was heard is kept for the next flush.
+        """
+        now = self._clock.now()
+        with self._lock:
+            unwritten, self._unwritten = self._unwritten, {}
+            returned, self._returned = self._returned, set()
+            lost = {node_id: heard for node_id, heard in self._heard.items() if not is_connected(heard.at, now=now)}
+        try:
+            with store.write() as tx:
+                for pool_id in sorted(returned | {heard.pool_id for heard in lost.values()}):
+                    work.make_due(tx, pool_id, tx.now)
+                for age, node_ids in _by_age(unwritten, now=now):
+                    pool_nodes.seen(tx, node_ids, tx.now - age)
+                gateways.heard(tx, listened(gateways.listening(tx), now=tx.now))
+        except BaseException:
+            with self._lock:
+                self._unwritten = {**unwritten, **self._unwritten}
+                self._returned |= returned
+            raise
+        with self._lock:
+            for node_id, heard in lost.items():
+                if self._heard.get(node_id) == heard:
+                    del self._heard[node_id]
+
+
+def _by_age(heard: dict[NodeId, _Heard], *, now: datetime) -> list[tuple[timedelta, list[NodeId]]]:
+    """Heartbeats in batches of one interval, each with the age of its oldest: nobody is made younger than it is."""
+    batches: defaultdict[int, list[tuple[timedelta, NodeId]]] = defaultdict(list)
+    for node_id, one in heard.items():
+        age = max(now - one.at, timedelta(0))
+        batches[int(age.total_seconds() // HEARTBEAT_SECONDS)].append((age, node_id))
+    return [
+        (max(age for age, _ in batch), sorted(node_id for _, node_id in batch)) for _, batch in sorted(batches.items())
+    ]

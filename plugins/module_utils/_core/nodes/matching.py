@@ -1,0 +1,260 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which pool node is which Kubernetes Node, which machines are gone, and which Nodes still wait for their bcd. Pure.
+
+What a Node's absence means is decided here and nowhere else:
+
+- A list that is not known to be complete (None) matches and retires nobody.
+- A machine is gone when its bcd is disconnected **and** its Node is gone: no Node of that UID, because a UID never
+  comes back. A new UID under the old name is another machine, or the same one registered anew: its bcd tells which.
+- A bcd that is connected, or of which nothing is known because the gateway has not listened long enough, stays.
+- When most Nodes are missing at once and nobody asked for fewer, a second list must say so too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from ..model.ids import NodeId
+from ..model.labels import NODE_CAPACITY, SPOT
+from ..model.liveness import CONNECTED_SECONDS, Listening, Liveness, liveness
+from ..model.observed import ClusterNode
+from ..model.records import PoolNode
+from ..model.states import NodeState
+from .naming import expected_node_name
+
+CONFIRM_SECONDS = 25
+"""How much later the list must be that confirms a mass disappearance: under the 30 s after which a converging pool is
+looked at again, and long enough for an API server that answered from a bad cache to be itself again."""
+
+
+class Gone(StrEnum):
+    """Why a machine is known to be gone."""
+
+    NODE_MISSING = "its Node is gone"
+    NEW_MACHINE = "another machine has its Node name"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """What to record of a node that stands for a listed Node."""
+
+    node_id: NodeId
+    node_name: str
+    node_uid: str
+    spot: bool
+    labels: Mapping[str, str]
+    state: NodeState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Departure:
+    """A node to be retired, as it was when that was decided."""
+
+    node: PoolNode
+    why: Gone
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matching:
+    """What a Node list says about a pool's nodes.
+
+    Attributes:
+        known: whether there was a complete list. If not, only `vanished_at` means anything: keep the former numbers.
+        to_record: matches that are not recorded yet.
+        to_retire: machines that are gone.
+        unmatched: connected nodes without a Node of theirs in the list.
+        listed: Nodes in the list.
+        joined: of them the ones whose bcd joined.
+        waiting: names of the Nodes whose bcd never joined. A join that no heartbeat followed does not count once the
+            bcd is silent: the reply was lost, and bcd needs a token to ask again.
+        unconnected: Nodes in the list without a connected bcd; at least as many as `waiting`.
+        joined_node_pools: the provider's names of the node pools of which a Node joined.
+        vanished_at: since when most Nodes are missing without anyone having asked for it; to be recorded.
+        to_confirm: whether `vanished_at` waits for another list before anybody is retired: come again soon.
+    """
+
+    known: bool
+    to_record: tuple[Match, ...] = ()
+    to_retire: tuple[Departure, ...] = ()
+    unmatched: tuple[NodeId, ...] = ()
+    listed: int = 0
+    joined: int = 0
+    waiting: tuple[str, ...] = ()
+    unconnected: int = 0
+    joined_node_pools: frozenset[str] = frozenset()
+    vanished_at: datetime | None = None
+    to_confirm: bool = False
+
+
+def match(
+    nodes: Sequence[PoolNode],
+    listed: Sequence[ClusterNode] | None,
+    *,
+    listening: Listening | None,
+    desired_total: int,
+    vanished_at: datetime | None,
+    now: datetime,
+) -> Matching:
+    """Match a pool's nodes with the cluster's Nodes.
+
+    Arguments:
+        nodes: the pool's nodes, recorded no earlier than the list was asked for; retired ones are left alone.
+        listed: every Node with the pool's label; None when that is not known.
+        listening: the gateway's mark.
+        desired_total: how many Nodes the flavors want now: fewer listed than that is nobody's wish.
+        vanished_at: as the former pass recorded it.
+        now: the present.
+    """
+    if listed is None:
+        return Matching(known=False, vanished_at=vanished_at)
+    look = _Look(nodes, listed, listening=listening, now=now)
+    vanished = look.missing()
+    sudden = len(listed) < desired_total and 2 * len(vanished) > sum(node.node_uid is not None for node in look.nodes)
+    since = (vanished_at or now) if sudden else None
+    to_confirm = since is not None and now - since < timedelta(seconds=CONFIRM_SECONDS)
+    joined = {name for name in look.listed if look.has_joined(name)}
+    owned = {owner.id for owner in look.owners.values()}
+    return Matching(
+        known=True,
+        to_record=look.matches(),
+        to_retire=tuple(
+            departure for departure in look.departures() if departure.why != Gone.NODE_MISSING or not to_confirm
+        ),
+        unmatched=tuple(
+            node.id for node in look.nodes if node.id not in owned and look.live[node.id] == Liveness.CONNECTED
+        ),
+        listed=len(look.listed),
+        joined=len(joined),
+        waiting=tuple(sorted(set(look.listed) - joined)),
+        unconnected=sum(not look.is_served(name) for name in look.listed),
+        joined_node_pools=frozenset(look.listed[name].node_pool or "" for name in joined) - {""},
+        vanished_at=since,
+        to_confirm=to_confirm,
+    )
+
+
+class _Look:
+    """One comparison of nodes and Nodes: who owns which Node, and what follows for each node."""
+
+    def __init__(
+        self, nodes: Sequence[PoolNode], listed: Sequence[ClusterNode], *, listening: Listening | None, now: datetime
+    ) -> None:
+        self.nodes = sorted((n for n in nodes if n.state != NodeState.RETIRED), key=lambda n: (n.joined_at, n.id))
+        self.listed = {one.name: one for one in sorted(listed, key=lambda one: one.name)}
+        self.uids = {one.uid for one in listed}
+        self.live = {n.id: liveness(n.last_seen_at, listening=listening, now=now) for n in self.nodes}
+        self.named: defaultdict[str, list[PoolNode]] = defaultdict(list)
+        for node in self.nodes:
+            self.named[expected_node_name(node.reported_node_name, node.hostname)].append(node)
+        owners = {name: self._owner(one) for name, one in self.listed.items()}
+        self.owners = {name: owner for name, owner in owners.items() if owner is not None}
+
+    def _owner(self, listed: ClusterNode) -> PoolNode | None:
+        """The node that stands for this Node: the one recorded with its UID, until a later machine takes its place."""
+        claimants = self.named[listed.name]
+        incumbent = next((node for node in reversed(claimants) if node.node_uid == listed.uid), None)
+        newest = next((node for node in reversed(claimants) if self.live[node.id] == Liveness.CONNECTED), None)
+        if incumbent is not None:
+            return newest if newest is not None and self._succeeds(newest, incumbent) else incumbent
+        if newest is None or (newest.node_uid is not None and not _outlived(newest, listed)):
+            return None
+        return newest
+
+    def _succeeds(self, newest: PoolNode, incumbent: PoolNode) -> bool:
+        """Whether a machine joined under the Node's name after the one before fell silent: no two can have one name."""
+        return self.live[incumbent.id] == Liveness.DISCONNECTED and newest.joined_at > incumbent.last_seen_at
+
+    def _claimant(self, name: str) -> PoolNode | None:
+        """The Node's owner, or else the latest that joined under its name and was matched to no Node yet."""
+        unmatched = (node for node in reversed(self.named[name]) if node.node_uid is None)
+        return self.owners.get(name) or next(unmatched, None)
+
+    def has_joined(self, name: str) -> bool:
+        """Whether the bcd of this listed Node joined, connected or not."""
+        node = self._claimant(name)
+        return node is not None and (self.is_served(name) or node.last_seen_at > node.joined_at)
+
+    def is_served(self, name: str) -> bool:
+        """Whether this listed Node has a bcd that is connected, or may be."""
+        node = self._claimant(name)
+        return node is not None and self.live[node.id] != Liveness.DISCONNECTED
+
+    def missing(self) -> tuple[PoolNode, ...]:
+        """The matched nodes whose Node is not listed, neither by its UID nor by its name."""
+        return tuple(n for n in self.nodes if n.node_uid is not None and not self._is_listed(n))
+
+    def _is_listed(self, node: PoolNode) -> bool:
+        return node.node_uid in self.uids or any(name in self.listed for name in self._names(node))
+
+    def _names(self, node: PoolNode) -> tuple[str, ...]:
+        reported = expected_node_name(node.reported_node_name, node.hostname)
+        return (reported,) if node.node_name is None else (reported, node.node_name)
+
+    def departures(self) -> list[Departure]:
+        """The disconnected nodes whose machine is gone."""
+        found = []
+        for node in self.nodes:
+            why = self._why_gone(node) if self.live[node.id] == Liveness.DISCONNECTED else None
+            if why is not None:
+                found.append(Departure(node=node, why=why))
+        return found
+
+    def _why_gone(self, node: PoolNode) -> Gone | None:
+        if not self._is_listed(node):
+            return Gone.NODE_MISSING
+        if node.node_uid is not None and node.node_uid not in self.uids:
+            return Gone.NEW_MACHINE
+        name = expected_node_name(node.reported_node_name, node.hostname)
+        owner = self.owners.get(name)
+        if owner is not None and owner.id != node.id and owner.joined_at > node.last_seen_at:
+            return Gone.NEW_MACHINE
+        return None
+
+    def matches(self) -> tuple[Match, ...]:
+        """What is to be recorded of each owner, where it differs from what is."""
+        wanted = ((owner, _match(owner, self.listed[name])) for name, owner in self.owners.items())
+        return tuple(match_ for owner, match_ in wanted if match_ != _recorded(owner))
+
+
+def _outlived(node: PoolNode, listed: ClusterNode) -> bool:
+    """Whether a matched node's bcd was heard long after a Node of another UID took its Node's name.
+
+    Then the machine is the same and only its Node was registered anew. A bcd that was heard only before, or so shortly
+    after that it may have been before by another clock, can be of a machine that is gone.
+    """
+    if listed.created_at is None:
+        return True
+    return node.last_seen_at - listed.created_at >= timedelta(seconds=CONNECTED_SECONDS)
+
+
+def _match(node: PoolNode, listed: ClusterNode) -> Match:
+    labels = {key: value for key, value in node.labels.items() if key != NODE_CAPACITY}
+    if listed.spot:
+        labels[NODE_CAPACITY] = SPOT
+    return Match(
+        node_id=node.id,
+        node_name=listed.name,
+        node_uid=listed.uid,
+        spot=listed.spot,
+        labels=labels,
+        state=NodeState.MATCHED if node.state == NodeState.JOINED else node.state,
+    )
+
+
+def _recorded(node: PoolNode) -> Match | None:
+    if node.node_name is None or node.node_uid is None:
+        return None
+    return Match(
+        node_id=node.id,
+        node_name=node.node_name,
+        node_uid=node.node_uid,
+        spot=node.spot,
+        labels=dict(node.labels),
+        state=node.state,
+    )
