@@ -10,10 +10,13 @@ Rules for every method:
 - Safe to repeat, at any time, by several processes at once, and after a reply that was lost: the driver finds what it
   made by the recorded name and our tags, and makes nothing twice.
 - A resource of the wanted name without our tags is a stranger's: AlreadyExists, and it is never changed or deleted.
+- A cluster's location is where the account can make one; any other is InvalidRequest, and nothing is sent.
 - Errors are ProviderErrors, typed by what the caller should do, each with the provider's own message. Throttling is
   retried inside with jitter and within a budget of a few seconds, then becomes Throttled. A time-out or a broken
   connection is Unavailable: the effect may have happened.
+- A status or a kind of failure that the driver does not know yet means: wait, or tell the owner; never: gone.
 - No secret in an error's text, in a repr or in a log.
+- Safe to share between threads, and cheap to keep: opening a driver may look for credentials.
 """
 
 from __future__ import annotations
@@ -101,6 +104,8 @@ class Driver(Protocol):
 
         Raises:
             AlreadyExists: a cluster of that name is not ours.
+            OperationInProgress: the provider still holds the name of a cluster that it no longer shows.
+            ProviderQuotaExceeded, PermissionDenied, InvalidRequest: the create was refused.
         """
         ...
 
@@ -117,12 +122,15 @@ class Driver(Protocol):
 
         Raises:
             InUse: the provider still wants something else gone first.
+            OperationInProgress: the provider is busy with it.
             AlreadyExists: a cluster of that name is not ours: it is left alone.
         """
         ...
 
     def get_node_pools(self, cluster: ClusterSpec) -> tuple[ObservedNodePool, ...]:
         """All node pools of the cluster, ours and others', paged through to the end; one read for each.
+
+        The list is complete or an error. A node pool that goes while the others are read may be missing.
 
         Raises:
             NotFound: there is no such cluster.
@@ -134,21 +142,26 @@ class Driver(Protocol):
     ) -> ObservedNodePool:
         """Create the node pool, or bring its size to `spec.nodes`, sending only what differs. The shape never changes.
 
+        Nothing is sent, and `observed` returned, where the provider would not take a change now: while it is being
+        created, changed or deleted, and when it has failed. The pass decides what to do about a failed one.
+
         Arguments:
             observed: what get_node_pools just said of it; None when it was not there.
 
         Returns:
-            The node pool after the call, e.g. CREATING, UPDATING, or as it was when nothing had to be sent.
+            The node pool after the call, e.g. CREATING, UPDATING, or as it was when nothing had to be sent. Its size
+            is compared again on the next pass: one that was found although `observed` is None may have another.
 
         Raises:
             AlreadyExists: a node pool of that name is not ours.
+            NotFound: there is no such cluster.
             InvalidRequest: the observed shape (machine type, Spot, disk) is another one; nothing was sent.
             OperationInProgress, StockedOut, ProviderQuotaExceeded, …
         """
         ...
 
     def delete_node_pool(self, cluster: ClusterSpec, name: str, tags: Mapping[str, str]) -> Deletion:
-        """Read, then delete if it is there and carries `tags`.
+        """Read, then delete if it is there and carries `tags`. GONE too when there is no such cluster.
 
         Raises:
             AlreadyExists: a node pool of that name is not ours: it is left alone.
@@ -167,10 +180,19 @@ class Driver(Protocol):
     def grant_access(self, cluster: ClusterSpec) -> None:
         """Make this account's principal an administrator of a cluster that we created. Called when the API refused it.
 
-        EKS: an access entry and AmazonEKSClusterAdminPolicy; an assumed role by its role's ARN.
+        EKS: an access entry and AmazonEKSClusterAdminPolicy; an assumed role by its role's ARN. It may take the
+        provider some seconds until the API knows of it.
+
+        Raises:
+            NotFound: there is no such cluster.
+            AlreadyExists: the cluster is not ours: nobody is made its administrator.
+            InvalidRequest: the provider cannot name such a principal.
         """
         ...
 
     def revoke_access(self, cluster: ClusterSpec) -> None:
-        """Take back what grant_access made for this principal. Does nothing when there is nothing."""
+        """Take back what grant_access made for this principal: what carries our tags. What others made stays.
+
+        Does nothing when there is nothing, or no such cluster.
+        """
         ...
