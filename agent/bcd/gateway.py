@@ -173,8 +173,10 @@ class Gateway:
                     if len(raw) > REPLY_BYTES:
                         raise Unreachable(f"the gateway's reply is longer than {REPLY_BYTES} bytes")
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
-            # OSError covers the builtin TimeoutError and ssl.SSLError. From None: a cause may quote what was sent.
-            raise Unreachable(f"no answer from {self._settings.gateway}: {type(error).__name__}") from None
+            # OSError covers the builtin TimeoutError and ssl.SSLError. Only a failure to connect is told in its own
+            # words: what fails later may quote what was sent.
+            why = str(error) if isinstance(error, httpcore.ConnectError) else type(error).__name__
+            raise Unreachable(f"no answer from {self._settings.gateway}: {why}") from None
         return response.status, bytes(raw)
 
 
