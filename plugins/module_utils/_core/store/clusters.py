@@ -1,0 +1,216 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clusters and their node pools: what is wanted of them, and the status that a pass writes back.
+
+The two are written by different hands at the same time. A status is written only onto the generation (version) that it
+was found for; the caller that raises the generation therefore never loses its change to a pass that began before.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..model.declared import Flavor
+from ..model.errors import Code, OperationError
+from ..model.ids import AccountId, ClusterId, NodePoolId, PoolId, TenantId
+from ..model.records import ClusterRecord, NodePoolRecord
+from ..model.states import ClusterState, NodePoolState
+from .shapes import flavor_of, outputs_of, plain_flavor, plain_outputs
+from .tables import tables
+from .unit_of_work import Tx
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row
+
+
+def cluster(tx: Tx, cluster_id: ClusterId) -> ClusterRecord | None:
+    """One cluster, deleted or not."""
+    table = tables().clusters
+    row = tx.row(table.select().where(table.c.id == cluster_id))
+    return None if row is None else _cluster(row)
+
+
+def cluster_of_pool(tx: Tx, pool_id: PoolId) -> ClusterRecord | None:
+    """The cluster that backs the pool, unless it is deleted."""
+    table = tables().clusters
+    row = tx.row(
+        table.select().where(table.c.substrate_pool_id == pool_id, table.c.state != ClusterState.DELETED.value)
+    )
+    return None if row is None else _cluster(row)
+
+
+def clusters(tx: Tx) -> tuple[ClusterRecord, ...]:
+    """Every cluster, the deleted ones too, oldest first."""
+    table = tables().clusters
+    return tuple(_cluster(row) for row in tx.rows(table.select().order_by(table.c.id)))
+
+
+def add_cluster(tx: Tx, rec: ClusterRecord) -> None:
+    """Record a cluster before the provider is asked for it.
+
+    Raises:
+        OperationError: CONFLICT when the pool has a cluster that is not deleted, or the account one of that name.
+    """
+    tx.insert(
+        tables().clusters,
+        id=rec.id,
+        tenant_id=rec.tenant_id,
+        account_id=rec.account_id,
+        substrate_pool_id=rec.substrate_pool_id,
+        name=rec.name,
+        location=rec.location,
+        private_nodes=rec.private_nodes,
+        generation=rec.generation,
+        **_cluster_status(rec),
+    )
+
+
+def raise_cluster_generation(tx: Tx, cluster_id: ClusterId, state: ClusterState) -> None:
+    """Something else is wanted of the cluster now: no status that was found before is written any more."""
+    table = tables().clusters
+    tx.execute(
+        table.update().where(table.c.id == cluster_id).values(generation=table.c.generation + 1, state=state.value)
+    )
+
+
+def set_cluster_status(tx: Tx, rec: ClusterRecord) -> bool:
+    """Record the cluster's status, if it is still wanted as `rec` says.
+
+    Returns:
+        False when the generation moved meanwhile: nothing is written, look again.
+    """
+    table = tables().clusters
+    return (
+        tx.change(table, table.c.id == rec.id, table.c.generation == rec.generation, **_cluster_status(rec)) is not None
+    )
+
+
+def claim_global_id(tx: Tx, cluster_id: ClusterId, global_id: str) -> None:
+    """Claim the provider's cluster for this row: one row that is not deleted has it, whichever account reads it.
+
+    Raises:
+        OperationError: CONFLICT naming whoever has it.
+    """
+    table = tables().clusters
+    try:
+        # Within a savepoint, because after a refusal PostgreSQL would not answer the question who has it.
+        with tx.savepoint():
+            tx.change(table, table.c.id == cluster_id, global_id=global_id)
+    except OperationError:
+        row = tx.row(table.select().where(table.c.global_id == global_id, table.c.state != ClusterState.DELETED.value))
+        owner = "another cluster" if row is None else f"pool {row.substrate_pool_id or row.id}"
+        raise OperationError(Code.CONFLICT, f"the cluster {global_id} is used by {owner} already") from None
+
+
+def node_pools(tx: Tx, cluster_id: ClusterId, *, deleted: bool = False) -> tuple[NodePoolRecord, ...]:
+    """The cluster's node pools by name, the deleted ones only when asked for."""
+    table = tables().node_pools
+    chosen = table.select().where(table.c.cluster_id == cluster_id).order_by(table.c.name, table.c.id)
+    if not deleted:
+        chosen = chosen.where(table.c.state != NodePoolState.DELETED.value)
+    return tuple(_node_pool(row) for row in tx.rows(chosen))
+
+
+def node_pool(tx: Tx, node_pool_id: NodePoolId) -> NodePoolRecord | None:
+    """One node pool, deleted or not."""
+    table = tables().node_pools
+    row = tx.row(table.select().where(table.c.id == node_pool_id))
+    return None if row is None else _node_pool(row)
+
+
+def add_node_pool(tx: Tx, rec: NodePoolRecord) -> None:
+    """Record a node pool before the provider is asked for it.
+
+    Raises:
+        OperationError: CONFLICT when the cluster has one of that name that is not deleted.
+    """
+    tx.insert(
+        tables().node_pools,
+        id=rec.id,
+        cluster_id=rec.cluster_id,
+        name=rec.name,
+        shape=plain_flavor(rec.shape),
+        version=rec.version,
+        **_node_pool_status(rec),
+    )
+
+
+def change_node_pool(tx: Tx, node_pool_id: NodePoolId, shape: Flavor, state: NodePoolState) -> None:
+    """Something else is wanted of the node pool now: no status that was found before is written any more.
+
+    The counter of creates goes on: each create the provider sees needs a number of its own.
+    """
+    table = tables().node_pools
+    tx.execute(
+        table.update()
+        .where(table.c.id == node_pool_id)
+        .values(version=table.c.version + 1, shape=plain_flavor(shape), state=state.value)
+    )
+
+
+def set_node_pool_status(tx: Tx, rec: NodePoolRecord) -> bool:
+    """Record the node pool's status, if it is still wanted as `rec` says.
+
+    Returns:
+        False when the version moved meanwhile: nothing is written, look again.
+    """
+    table = tables().node_pools
+    return tx.change(table, table.c.id == rec.id, table.c.version == rec.version, **_node_pool_status(rec)) is not None
+
+
+def _cluster_status(rec: ClusterRecord) -> dict[str, Any]:
+    return {
+        "state": rec.state.value,
+        "message": rec.message,
+        "observed_generation": rec.observed_generation,
+        "outputs": plain_outputs(rec.outputs),
+        "ready_before": rec.ready_before,
+        "delete_attempts": rec.delete_attempts,
+    }
+
+
+def _node_pool_status(rec: NodePoolRecord) -> dict[str, Any]:
+    return {
+        "state": rec.state.value,
+        "message": rec.message,
+        "observed_version": rec.observed_version,
+        "create_attempts": rec.create_attempts,
+        "last_create_at": rec.last_create_at,
+        "ever_joined": rec.ever_joined,
+    }
+
+
+def _cluster(row: Row[Any]) -> ClusterRecord:
+    return ClusterRecord(
+        id=ClusterId(row.id),
+        tenant_id=TenantId(row.tenant_id),
+        account_id=AccountId(row.account_id),
+        substrate_pool_id=None if row.substrate_pool_id is None else PoolId(row.substrate_pool_id),
+        name=row.name,
+        location=row.location,
+        private_nodes=row.private_nodes,
+        state=ClusterState(row.state),
+        message=row.message,
+        generation=row.generation,
+        observed_generation=row.observed_generation,
+        outputs=outputs_of(row.outputs),
+        ready_before=row.ready_before,
+        delete_attempts=row.delete_attempts,
+    )
+
+
+def _node_pool(row: Row[Any]) -> NodePoolRecord:
+    return NodePoolRecord(
+        id=NodePoolId(row.id),
+        cluster_id=ClusterId(row.cluster_id),
+        name=row.name,
+        shape=flavor_of(row.shape),
+        state=NodePoolState(row.state),
+        message=row.message,
+        version=row.version,
+        observed_version=row.observed_version,
+        create_attempts=row.create_attempts,
+        last_create_at=row.last_create_at,
+        ever_joined=row.ever_joined,
+    )

@@ -1,0 +1,253 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The document's rows: sites, accounts, pools, quotas, and the serial that every accepted document raises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import Code, OperationError
+from ..model.ids import AccountId, PoolId, SiteId, TenantId
+from ..model.records import AccountRecord, PoolRecord, QuotaRecord, SiteRecord
+from ..model.states import Intent
+from .reservations import held_by_pool
+from .shapes import plain_substrate, substrate_of
+from .tables import tables
+from .unit_of_work import Tx
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row
+
+_ONLY_ROW = 1
+
+
+def serial(tx: Tx) -> int:
+    """How many documents were accepted: a plan names the serial that it was made on."""
+    fleet = tables().fleet
+    row = tx.row(fleet.select())
+    return 0 if row is None else int(row.serial)
+
+
+def bump_serial(tx: Tx, expected: int) -> int:
+    """Raise the serial; two that were planned on the same one cannot both be accepted.
+
+    Returns:
+        The new serial.
+
+    Raises:
+        OperationError: CONFLICT, the records moved since the plan was made.
+    """
+    fleet = tables().fleet
+    tx.insert_once(fleet, id=_ONLY_ROW, serial=0)
+    raised = tx.execute(fleet.update().where(fleet.c.serial == expected).values(serial=expected + 1))
+    if not raised.rowcount:
+        raise OperationError(
+            Code.CONFLICT,
+            f"the fleet's records moved from serial {expected} to {serial(tx)} since the plan was made: plan again",
+        )
+    return expected + 1
+
+
+def sites(tx: Tx) -> tuple[SiteRecord, ...]:
+    """Every site, by name."""
+    table = tables().sites
+    return tuple(
+        SiteRecord(
+            id=SiteId(row.id),
+            tenant_id=TenantId(row.tenant_id),
+            name=row.name,
+            kind=row.kind,
+            region=row.region,
+            generation=row.generation,
+        )
+        for row in tx.rows(table.select().order_by(table.c.name, table.c.id))
+    )
+
+
+def put_site(tx: Tx, rec: SiteRecord) -> bool:
+    """Record the site as given. Returns whether anything was written."""
+    return tx.put(
+        tables().sites,
+        key={"id": rec.id},
+        values={
+            "tenant_id": rec.tenant_id,
+            "name": rec.name,
+            "kind": rec.kind,
+            "region": rec.region,
+            "generation": rec.generation,
+        },
+    )
+
+
+def drop_site(tx: Tx, site_id: SiteId) -> None:
+    """Forget the site."""
+    table = tables().sites
+    tx.execute(table.delete().where(table.c.id == site_id))
+
+
+def accounts(tx: Tx) -> tuple[AccountRecord, ...]:
+    """Every provider account, by name."""
+    table = tables().accounts
+    return tuple(_account(row) for row in tx.rows(table.select().order_by(table.c.name, table.c.id)))
+
+
+def account(tx: Tx, account_id: AccountId) -> AccountRecord | None:
+    """One provider account."""
+    table = tables().accounts
+    row = tx.row(table.select().where(table.c.id == account_id))
+    return None if row is None else _account(row)
+
+
+def put_account(tx: Tx, rec: AccountRecord) -> bool:
+    """Record the account as given. Returns whether anything was written."""
+    return tx.put(
+        tables().accounts,
+        key={"id": rec.id},
+        values={
+            "tenant_id": rec.tenant_id,
+            "name": rec.name,
+            "provider": rec.provider,
+            "config": _plain(rec.config),
+            "zones": None if rec.zones is None else list(rec.zones),
+            "generation": rec.generation,
+        },
+    )
+
+
+def set_account_zones(tx: Tx, account_id: AccountId, zones: Iterable[str]) -> None:
+    """Record the zones that the provider named, and nothing else of the account."""
+    table = tables().accounts
+    tx.change(table, table.c.id == account_id, zones=list(zones))
+
+
+def drop_account(tx: Tx, account_id: AccountId) -> None:
+    """Forget the account."""
+    table = tables().accounts
+    tx.execute(table.delete().where(table.c.id == account_id))
+
+
+def pools(tx: Tx, *, archived: bool = False) -> tuple[PoolRecord, ...]:
+    """Every pool by name, the archived ones only when asked for."""
+    table = tables().pools
+    chosen = table.select().order_by(table.c.name, table.c.id)
+    return tuple(_pool(row) for row in tx.rows(chosen if archived else chosen.where(table.c.archived_at.is_(None))))
+
+
+def pool(tx: Tx, pool_id: PoolId) -> PoolRecord | None:
+    """One pool, archived or not."""
+    table = tables().pools
+    row = tx.row(table.select().where(table.c.id == pool_id))
+    return None if row is None else _pool(row)
+
+
+def lock_pool(tx: Tx, pool_id: PoolId) -> PoolRecord | None:
+    """One pool, archived or not, that no other transaction changes or locks until this one ends.
+
+    What is decided by counting (quota, free devices, bookings left on a pool's nodes) is decided under this lock. To be
+    taken after the work unit (a lease's guard or ``work.make_due``) and before all other rows, so that nobody waits in a
+    circle. On SQLite a write transaction shuts everybody else out anyway.
+    """
+    from sqlalchemy import select
+
+    table = tables().pools
+    # FOR NO KEY UPDATE: rows that only refer to the pool can still be added.
+    tx.row(select(table.c.id).where(table.c.id == pool_id).with_for_update(key_share=True))
+    return pool(tx, pool_id)
+
+
+def pool_named(tx: Tx, tenant_id: TenantId, name: str) -> PoolRecord | None:
+    """The tenant's pool of that name, unless it is archived."""
+    table = tables().pools
+    row = tx.row(
+        table.select().where(table.c.tenant_id == tenant_id, table.c.name == name, table.c.archived_at.is_(None))
+    )
+    return None if row is None else _pool(row)
+
+
+def put_pool(tx: Tx, rec: PoolRecord) -> bool:
+    """Record the pool as given. Returns whether anything was written.
+
+    Raises:
+        OperationError: CONFLICT when the tenant has another pool of that name that is not archived.
+    """
+    return tx.put(
+        tables().pools,
+        key={"id": rec.id},
+        values={
+            "tenant_id": rec.tenant_id,
+            "name": rec.name,
+            "site_id": rec.site_id,
+            "class": rec.class_,
+            "gpu_model": rec.gpu_model,
+            "platform_operated": rec.platform_operated,
+            "substrate": plain_substrate(rec.substrate),
+            "intent": rec.intent.value,
+            "generation": rec.generation,
+            "archived_at": rec.archived_at,
+        },
+    )
+
+
+def quotas(tx: Tx) -> tuple[QuotaRecord, ...]:
+    """Every quota with the GPUs that are held of it now."""
+    table = tables().quotas
+    used = held_by_pool(tx)
+    return tuple(
+        QuotaRecord(
+            tenant_id=TenantId(row.tenant_id),
+            pool_id=PoolId(row.pool_id),
+            gpus=row.gpus,
+            used=used.get((TenantId(row.tenant_id), PoolId(row.pool_id)), 0),
+        )
+        for row in tx.rows(table.select().order_by(table.c.pool_id, table.c.tenant_id))
+    )
+
+
+def put_quota(tx: Tx, *, tenant_id: TenantId, pool_id: PoolId, gpus: int) -> bool:
+    """Record how many GPUs of the pool the tenant may hold at once. Returns whether anything was written."""
+    return tx.put(tables().quotas, key={"tenant_id": tenant_id, "pool_id": pool_id}, values={"gpus": gpus})
+
+
+def drop_quota(tx: Tx, *, tenant_id: TenantId, pool_id: PoolId) -> None:
+    """Forget the quota: no quota means none."""
+    table = tables().quotas
+    tx.execute(table.delete().where(table.c.tenant_id == tenant_id, table.c.pool_id == pool_id))
+
+
+def _plain(value: Any) -> Any:
+    """The value with lists for tuples and dicts for mappings, as JSON gives it back."""
+    if isinstance(value, dict) or hasattr(value, "items"):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _account(row: Row[Any]) -> AccountRecord:
+    return AccountRecord(
+        id=AccountId(row.id),
+        tenant_id=TenantId(row.tenant_id),
+        name=row.name,
+        provider=row.provider,
+        config=row.config,
+        zones=None if row.zones is None else tuple(row.zones),
+        generation=row.generation,
+    )
+
+
+def _pool(row: Row[Any]) -> PoolRecord:
+    return PoolRecord(
+        id=PoolId(row.id),
+        tenant_id=TenantId(row.tenant_id),
+        name=row.name,
+        site_id=SiteId(row.site_id),
+        class_=row._mapping["class"],
+        gpu_model=row.gpu_model,
+        platform_operated=row.platform_operated,
+        substrate=substrate_of(row.substrate),
+        intent=Intent(row.intent),
+        generation=row.generation,
+        archived_at=row.archived_at,
+    )

@@ -1,0 +1,42 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What was answered to a request that carried an idempotency key, so that its repetition is answered the same."""
+
+from __future__ import annotations
+
+from ..model.errors import Code, OperationError
+from .tables import tables
+from .unit_of_work import Tx
+
+
+def remembered(tx: Tx, *, scope: str, key: str, request_digest: str) -> str | None:
+    """The id that the same request led to before; None when it is new.
+
+    Arguments:
+        scope: within which the key is unique, e.g. tenant, caller and cluster.
+        request_digest: SHA-256 of the request.
+
+    Raises:
+        OperationError: CONFLICT when the key came with another request.
+    """
+    table = tables().idempotency
+    row = tx.row(table.select().where(table.c.scope == scope, table.c.key == key))
+    if row is None:
+        return None
+    if row.request_digest != request_digest:
+        raise OperationError(Code.CONFLICT, f"the idempotency key {key!r} was used for another request")
+    return str(row.result_id)
+
+
+def remember(tx: Tx, *, scope: str, key: str, request_digest: str, result_id: str) -> None:
+    """Keep what the request led to, in the transaction that does it.
+
+    Raises:
+        OperationError: CONFLICT when another transaction did the same meanwhile; give this one up and ask again.
+    """
+    written = tx.insert_once(
+        tables().idempotency, scope=scope, key=key, request_digest=request_digest, result_id=result_id, at=tx.now
+    )
+    if not written:
+        raise OperationError(Code.CONFLICT, f"the request with idempotency key {key!r} was just done: ask again")

@@ -1,0 +1,203 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Our side of each machine: what joined, what it was matched to, when it was last heard of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from ..model.ids import NodeId, PoolId
+from ..model.records import Device, PoolNode
+from ..model.states import NodeState
+from .shapes import devices_of, plain_devices
+from .tables import tables
+from .unit_of_work import Tx
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row
+
+_IDS_PER_STATEMENT = 500
+"""SQLite before 3.32 takes 999 parameters in one statement."""
+
+
+def pool_nodes(tx: Tx, pool_id: PoolId, *, retired: bool = False) -> tuple[PoolNode, ...]:
+    """The pool's nodes, oldest first, the retired ones only when asked for."""
+    table = tables().pool_nodes
+    chosen = table.select().where(table.c.pool_id == pool_id).order_by(table.c.joined_at, table.c.id)
+    if not retired:
+        chosen = chosen.where(table.c.state != NodeState.RETIRED.value)
+    return tuple(_node(row) for row in tx.rows(chosen))
+
+
+def node(tx: Tx, node_id: NodeId) -> PoolNode | None:
+    """One node, retired or not."""
+    table = tables().pool_nodes
+    row = tx.row(table.select().where(table.c.id == node_id))
+    return None if row is None else _node(row)
+
+
+def node_by_identity(tx: Tx, identity_hash: str) -> PoolNode | None:
+    """The node whose bcd shows the secret of this SHA-256. A retired node has none."""
+    table = tables().pool_nodes
+    row = tx.row(table.select().where(table.c.identity_hash == identity_hash))
+    return None if row is None else _node(row)
+
+
+def add_node(tx: Tx, node: PoolNode) -> None:
+    """Record a machine that joined.
+
+    Raises:
+        OperationError: CONFLICT when another node has that identity.
+    """
+    tx.insert(
+        tables().pool_nodes,
+        id=node.id,
+        pool_id=node.pool_id,
+        state=node.state.value,
+        hostname=node.hostname,
+        reported_node_name=node.reported_node_name,
+        identity_hash=node.identity_hash,
+        devices=plain_devices(node.devices),
+        joined_at=node.joined_at,
+        last_seen_at=node.last_seen_at,
+        node_name=node.node_name,
+        node_uid=node.node_uid,
+        spot=node.spot,
+        labels=dict(node.labels),
+    )
+
+
+def replace_identity(
+    tx: Tx,
+    node_id: NodeId,
+    *,
+    identity_hash: str,
+    hostname: str,
+    reported_node_name: str | None,
+    devices: Iterable[Device],
+    at: datetime,
+) -> bool:
+    """A known machine joined anew: its former secret is worth nothing from now on.
+
+    Returns:
+        False when the node is unknown or retired: then nothing is written.
+    """
+    table = tables().pool_nodes
+    changed = tx.change(
+        table,
+        table.c.id == node_id,
+        table.c.state != NodeState.RETIRED.value,
+        identity_hash=identity_hash,
+        hostname=hostname,
+        reported_node_name=reported_node_name,
+        devices=plain_devices(devices),
+        joined_at=at,
+        last_seen_at=at,
+    )
+    return changed is not None
+
+
+def set_inventory(
+    tx: Tx, node_id: NodeId, *, hostname: str, reported_node_name: str | None, devices: Iterable[Device]
+) -> bool:
+    """Record what the machine's bcd says of it. Returns whether anything was written; a retired node stays as it is."""
+    table = tables().pool_nodes
+    return bool(
+        tx.change(
+            table,
+            table.c.id == node_id,
+            table.c.state != NodeState.RETIRED.value,
+            hostname=hostname,
+            reported_node_name=reported_node_name,
+            devices=plain_devices(devices),
+        )
+    )
+
+
+def set_match(
+    tx: Tx,
+    node_id: NodeId,
+    *,
+    node_name: str | None,
+    node_uid: str | None,
+    spot: bool,
+    labels: Mapping[str, str],
+    state: NodeState,
+) -> bool:
+    """Record which Kubernetes Node the machine is. A retired node stays as it is. Returns whether it was written."""
+    table = tables().pool_nodes
+    return bool(
+        tx.change(
+            table,
+            table.c.id == node_id,
+            table.c.state != NodeState.RETIRED.value,
+            node_name=node_name,
+            node_uid=node_uid,
+            spot=spot,
+            labels=dict(labels),
+            state=state.value,
+        )
+    )
+
+
+def set_node_state(tx: Tx, node_id: NodeId, state: NodeState) -> bool:
+    """Record the node's state. A retired node stays as it is. Returns whether anything was written."""
+    table = tables().pool_nodes
+    return bool(tx.change(table, table.c.id == node_id, table.c.state != NodeState.RETIRED.value, state=state.value))
+
+
+def seen(tx: Tx, node_ids: Iterable[NodeId], at: datetime) -> None:
+    """Record that these nodes were heard of, many in one statement. An earlier time never overwrites a later one."""
+    from sqlalchemy import select
+
+    table = tables().pool_nodes
+    ids = sorted(set(node_ids))
+    for first in range(0, len(ids), _IDS_PER_STATEMENT):
+        some = ids[first : first + _IDS_PER_STATEMENT]
+        mine = (table.c.id.in_(some), table.c.last_seen_at < at, table.c.state != NodeState.RETIRED.value)
+        # Locked in the order of their ids: two gateways that tell of the same nodes wait for each other at most.
+        locked = [row.id for row in tx.rows(select(table.c.id).where(*mine).order_by(table.c.id).with_for_update())]
+        if locked:
+            tx.execute(table.update().where(table.c.id.in_(locked)).values(last_seen_at=at))
+
+
+def retire_node(tx: Tx, node_id: NodeId) -> bool:
+    """The machine is gone for good: its devices are dropped and its identity is cleared; the row stays.
+
+    What is booked on it must be ended before (in the same transaction): its held devices are no business of this.
+
+    Returns:
+        False when it was retired before.
+    """
+    table = tables().pool_nodes
+    return bool(
+        tx.change(
+            table,
+            table.c.id == node_id,
+            table.c.state != NodeState.RETIRED.value,
+            state=NodeState.RETIRED.value,
+            devices=[],
+            identity_hash=None,
+        )
+    )
+
+
+def _node(row: Row[Any]) -> PoolNode:
+    return PoolNode(
+        id=NodeId(row.id),
+        pool_id=PoolId(row.pool_id),
+        state=NodeState(row.state),
+        hostname=row.hostname,
+        reported_node_name=row.reported_node_name,
+        identity_hash=row.identity_hash or "",
+        devices=devices_of(row.devices),
+        joined_at=row.joined_at,
+        last_seen_at=row.last_seen_at,
+        node_name=row.node_name,
+        node_uid=row.node_uid,
+        spot=row.spot,
+        labels=row.labels,
+    )

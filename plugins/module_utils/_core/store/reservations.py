@@ -1,0 +1,188 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reservations, the devices that they hold, and their refunds.
+
+A reservation charges its GPUs to the tenant when it is made and refunds them when it ends, each by a row: what a tenant
+holds is the sum of its reservations less the sum of its refunds.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..model.errors import Code, OperationError
+from ..model.ids import NodeId, PoolId, ReservationId, TenantId
+from ..model.records import Reservation
+from ..model.states import ReservationState
+from .tables import tables
+from .unit_of_work import Tx
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Row
+
+_NOT_ENDED = (ReservationState.PENDING.value, ReservationState.BOUND.value)
+
+
+def add_reservation(tx: Tx, rec: Reservation) -> None:
+    """Record a reservation, which charges its GPUs. It holds no devices until :func:`bind`."""
+    tx.insert(
+        tables().reservations,
+        id=rec.id,
+        tenant_id=rec.tenant_id,
+        pool_id=rec.pool_id,
+        gpus=rec.gpus,
+        spot=rec.spot,
+        binding=rec.binding,
+        state=ReservationState.PENDING.value,
+        created_at=rec.created_at,
+        message=rec.message,
+    )
+
+
+def reservation(tx: Tx, reservation_id: ReservationId) -> Reservation | None:
+    """One reservation, ended or not."""
+    found = _chosen(tx, tables().reservations.c.id == reservation_id)
+    return found[0] if found else None
+
+
+def reservations(tx: Tx, pool_id: PoolId, *, ended: bool = False) -> tuple[Reservation, ...]:
+    """The pool's reservations, oldest first, the ended ones only when asked for."""
+    table = tables().reservations
+    if ended:
+        return _chosen(tx, table.c.pool_id == pool_id)
+    return _chosen(tx, table.c.pool_id == pool_id, table.c.state.in_(_NOT_ENDED))
+
+
+def bookings_of_node(tx: Tx, node_id: NodeId) -> tuple[Reservation, ...]:
+    """The reservations that are bound to the node now."""
+    table = tables().reservations
+    return _chosen(tx, table.c.node_id == node_id, table.c.state == ReservationState.BOUND.value)
+
+
+def bind(tx: Tx, reservation_id: ReservationId, node_id: NodeId, device_ids: Iterable[str]) -> None:
+    """Give a pending reservation these devices of the node.
+
+    Raises:
+        OperationError: CONFLICT when another reservation holds one of them, or when this one is not pending any more.
+            Then nothing of it is written, and the transaction can go on.
+    """
+    table, held = tables().reservations, tables().held_devices
+    with tx.savepoint():
+        bound = tx.execute(
+            table.update()
+            .where(table.c.id == reservation_id, table.c.state == ReservationState.PENDING.value)
+            .values(state=ReservationState.BOUND.value, node_id=node_id)
+        )
+        if not bound.rowcount:
+            raise OperationError(Code.CONFLICT, f"reservation {reservation_id} is not pending any more")
+        # In one order everywhere, so that two bookings of the same devices wait for each other at most.
+        for device_id in sorted(device_ids):
+            if not tx.insert_once(held, node_id=node_id, device_id=device_id, reservation_id=reservation_id):
+                raise OperationError(Code.CONFLICT, f"GPU {device_id} of {node_id} is held by another reservation")
+
+
+def end_reservation(tx: Tx, reservation_id: ReservationId, state: ReservationState, message: str) -> bool:
+    """End a reservation: its devices are free, its GPUs are refunded, in this transaction and once.
+
+    Arguments:
+        state: `released` or `preempted`.
+
+    Returns:
+        False when it had ended before (or there is none): then nothing happens.
+    """
+    table = tables().reservations
+    ended = tx.execute(
+        table.update()
+        .where(table.c.id == reservation_id, table.c.state.in_(_NOT_ENDED))
+        .values(state=state.value, message=message, ended_at=tx.now, node_id=None)
+    )
+    if not ended.rowcount:
+        return False
+    row = tx.execute(table.select().where(table.c.id == reservation_id)).one()
+    tx.insert(
+        tables().refunds,
+        reservation_id=reservation_id,
+        tenant_id=row.tenant_id,
+        pool_id=row.pool_id,
+        gpus=row.gpus,
+        at=tx.now,
+    )
+    held = tables().held_devices
+    tx.execute(held.delete().where(held.c.reservation_id == reservation_id))
+    return True
+
+
+def held(tx: Tx, tenant_id: TenantId, pool_id: PoolId) -> int:
+    """How many GPUs of the pool the tenant holds: charged and not refunded, bound or not.
+
+    In a write transaction the tenant's quota row is locked to the end: of two bookings only one gets the last GPU.
+    """
+    quotas = tables().quotas
+    if tx.writes:
+        tx.row(quotas.select().where(quotas.c.tenant_id == tenant_id, quotas.c.pool_id == pool_id).with_for_update())
+    return held_by_pool(tx, tenant_id, pool_id).get((tenant_id, pool_id), 0)
+
+
+def held_by_pool(
+    tx: Tx, tenant_id: TenantId | None = None, pool_id: PoolId | None = None
+) -> dict[tuple[TenantId, PoolId], int]:
+    """How many GPUs each tenant holds of each pool, or one of one."""
+    from sqlalchemy import func, select, true
+
+    charges, refunds = tables().reservations, tables().refunds
+    gpus: defaultdict[tuple[TenantId, PoolId], int] = defaultdict(int)
+    for table, sign in ((charges, 1), (refunds, -1)):
+        sums = (
+            select(table.c.tenant_id, table.c.pool_id, func.sum(table.c.gpus).label("gpus"))
+            .where(
+                true() if tenant_id is None else table.c.tenant_id == tenant_id,
+                true() if pool_id is None else table.c.pool_id == pool_id,
+            )
+            .group_by(table.c.tenant_id, table.c.pool_id)
+        )
+        for row in tx.rows(sums):
+            gpus[TenantId(row.tenant_id), PoolId(row.pool_id)] += sign * row.gpus
+    return dict(gpus)
+
+
+def held_devices(tx: Tx, node_id: NodeId) -> frozenset[str]:
+    """The ids of the node's devices that reservations hold."""
+    from sqlalchemy import select
+
+    table = tables().held_devices
+    return frozenset(tx.execute(select(table.c.device_id).where(table.c.node_id == node_id)).scalars())
+
+
+def _chosen(tx: Tx, *where: ColumnElement[bool]) -> tuple[Reservation, ...]:
+    """The reservations with their devices: two statements, however many there are."""
+    from sqlalchemy import select
+
+    table, held = tables().reservations, tables().held_devices
+    rows = tx.rows(table.select().where(*where).order_by(table.c.created_at, table.c.id))
+    if not rows:
+        return ()
+    devices: defaultdict[str, list[str]] = defaultdict(list)
+    joined = select(held.c.reservation_id, held.c.device_id).join(table, table.c.id == held.c.reservation_id)
+    for row in tx.rows(joined.where(*where).order_by(held.c.device_id)):
+        devices[row.reservation_id].append(row.device_id)
+    return tuple(_reservation(row, tuple(devices[row.id])) for row in rows)
+
+
+def _reservation(row: Row[Any], device_ids: tuple[str, ...]) -> Reservation:
+    return Reservation(
+        id=ReservationId(row.id),
+        tenant_id=TenantId(row.tenant_id),
+        pool_id=PoolId(row.pool_id),
+        gpus=row.gpus,
+        spot=row.spot,
+        binding=row.binding,
+        state=ReservationState(row.state),
+        created_at=row.created_at,
+        node_id=None if row.node_id is None else NodeId(row.node_id),
+        device_ids=device_ids,
+        ended_at=row.ended_at,
+        message=row.message,
+    )

@@ -1,0 +1,69 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values inside a JSON column: flavors, substrates, cluster outputs, devices, to plain values and back.
+
+Lists instead of tuples, None written out: so that a value read back equals the value that would be written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from ..model.declared import CreateCluster, Flavor, Gpus, Substrate
+from ..model.records import ClusterOutputs, Device
+
+
+def plain_flavor(flavor: Flavor) -> dict[str, Any]:
+    """A flavor as plain values."""
+    return {**asdict(flavor), "zones": list(flavor.zones)}
+
+
+def flavor_of(data: Mapping[str, Any]) -> Flavor:
+    """A flavor from plain values."""
+    gpus = data["gpus"]
+    return Flavor(**{**data, "zones": tuple(data["zones"]), "gpus": None if gpus is None else Gpus(**gpus)})
+
+
+def plain_substrate(substrate: Substrate | None) -> dict[str, Any] | None:
+    """A substrate as plain values."""
+    if substrate is None:
+        return None
+    return {
+        "account": substrate.account,
+        "cluster": asdict(substrate.cluster),
+        "flavors": [plain_flavor(flavor) for flavor in substrate.flavors],
+    }
+
+
+def substrate_of(data: Mapping[str, Any] | None) -> Substrate | None:
+    """A substrate from plain values."""
+    if data is None:
+        return None
+    return Substrate(
+        account=data["account"],
+        cluster=CreateCluster(**data["cluster"]),
+        flavors=tuple(flavor_of(flavor) for flavor in data["flavors"]),
+    )
+
+
+def plain_outputs(outputs: ClusterOutputs | None) -> dict[str, Any] | None:
+    """A cluster's outputs as plain values."""
+    return None if outputs is None else asdict(outputs)
+
+
+def outputs_of(data: Mapping[str, Any] | None) -> ClusterOutputs | None:
+    """A cluster's outputs from plain values."""
+    return None if data is None else ClusterOutputs(**data)
+
+
+def plain_devices(devices: Iterable[Device]) -> list[dict[str, str]]:
+    """Devices as plain values."""
+    return [asdict(device) for device in devices]
+
+
+def devices_of(data: Iterable[Mapping[str, str]]) -> tuple[Device, ...]:
+    """Devices from plain values."""
+    return tuple(Device(**device) for device in data)

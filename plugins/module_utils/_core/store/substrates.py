@@ -1,0 +1,72 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The status of each pool's substrate: one row for each pool that has or had one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..model.ids import AccountId, ClusterId, PoolId, TenantId
+from ..model.records import SubstrateRecord
+from ..model.states import SubstrateState
+from .tables import tables
+from .unit_of_work import Tx
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row
+
+
+def substrate(tx: Tx, pool_id: PoolId) -> SubstrateRecord | None:
+    """The pool's substrate; None for a pool that never had one."""
+    table = tables().substrates
+    row = tx.row(table.select().where(table.c.pool_id == pool_id))
+    return None if row is None else _substrate(row)
+
+
+def substrates(tx: Tx) -> tuple[SubstrateRecord, ...]:
+    """Every substrate, the deleted ones too."""
+    table = tables().substrates
+    return tuple(_substrate(row) for row in tx.rows(table.select().order_by(table.c.pool_id)))
+
+
+def put_substrate(tx: Tx, rec: SubstrateRecord) -> bool:
+    """Record the substrate as given. Returns whether anything was written."""
+    return tx.put(
+        tables().substrates,
+        key={"pool_id": rec.pool_id},
+        values={
+            "tenant_id": rec.tenant_id,
+            "account_id": rec.account_id,
+            "cluster_id": rec.cluster_id,
+            "mode": rec.mode,
+            "state": rec.state.value,
+            "message": rec.message,
+            "observed_generation": rec.observed_generation,
+            "claim_held": rec.claim_held,
+            "nodes_listed": rec.nodes_listed,
+            "nodes_joined": rec.nodes_joined,
+            "waiting_nodes": rec.waiting_nodes,
+            "waiting_since": rec.waiting_since,
+            "vanished_at": rec.vanished_at,
+        },
+    )
+
+
+def _substrate(row: Row[Any]) -> SubstrateRecord:
+    return SubstrateRecord(
+        pool_id=PoolId(row.pool_id),
+        tenant_id=TenantId(row.tenant_id),
+        account_id=AccountId(row.account_id),
+        cluster_id=ClusterId(row.cluster_id),
+        mode=row.mode,
+        state=SubstrateState(row.state),
+        message=row.message,
+        observed_generation=row.observed_generation,
+        claim_held=row.claim_held,
+        nodes_listed=row.nodes_listed,
+        nodes_joined=row.nodes_joined,
+        waiting_nodes=row.waiting_nodes,
+        waiting_since=row.waiting_since,
+        vanished_at=row.vanished_at,
+    )

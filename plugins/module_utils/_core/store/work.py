@@ -1,0 +1,203 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Lease units and due times: who works on what, and what wants to be worked on when.
+
+A unit is a pool (or a tenant's cluster without a pool), named by its id. A lease is for one holder at a time, lapses by
+itself, and carries a number that only grows: the fence.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from ..model.errors import StaleLease
+from ..model.records import Lease
+from .tables import tables
+from .unit_of_work import Tx
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement
+
+LEASE_SECONDS = 60
+"""Longer than any step of a pass (each outside call ends well before), short enough that a dead holder is soon gone."""
+
+
+def add_unit(tx: Tx, unit: str, due_at: datetime) -> None:
+    """Have the unit worked on from `due_at` on. One that is known already is left as it is."""
+    tx.insert_once(tables().work, unit=unit, due_at=due_at, fence=0)
+
+
+def remove_unit(tx: Tx, unit: str) -> None:
+    """Forget the unit and whatever lease is on it: a pass that removes its own unit has no lease to release."""
+    work = tables().work
+    tx.execute(work.delete().where(work.c.unit == unit))
+
+
+def make_due(tx: Tx, unit: str, at: datetime) -> None:
+    """Have the unit worked on at `at` at the latest; the earlier of two wishes wins.
+
+    A pass that is running now may have looked already: the wish stays marked, and :func:`release` keeps to it.
+    A unit that is unknown stays so.
+    """
+    from sqlalchemy import case, literal
+
+    work = tables().work
+    moment = literal(at, work.c.due_at.type)
+    tx.execute(
+        work.update()
+        .where(work.c.unit == unit, (work.c.due_at > at) | work.c.asked_at.is_(None) | (work.c.asked_at > at))
+        .values(
+            due_at=case((work.c.due_at > at, moment), else_=work.c.due_at),
+            asked_at=case((work.c.asked_at < at, work.c.asked_at), else_=moment),
+        )
+    )
+
+
+def acquire(tx: Tx, unit: str, holder: str) -> Lease | None:
+    """Take the unit's lease for :data:`LEASE_SECONDS`.
+
+    The unit counts as due from now until the release: a holder that dies is followed as soon as its lease lapses.
+
+    Arguments:
+        holder: names this very pass, not only its process: a live lease is refused to everybody, its holder included.
+
+    Returns:
+        The lease with a fence higher than any before; None when a lease is alive (or the unit is unknown).
+    """
+    from sqlalchemy import case, literal, select
+
+    work = tables().work
+    until = tx.now + timedelta(seconds=LEASE_SECONDS)
+    taken = tx.execute(
+        work.update()
+        .where(work.c.unit == unit, _free(tx.now))
+        .values(
+            holder=holder,
+            fence=work.c.fence + 1,
+            lease_until=until,
+            asked_at=None,
+            due_at=case((work.c.due_at > tx.now, literal(tx.now, work.c.due_at.type)), else_=work.c.due_at),
+        )
+    )
+    if not taken.rowcount:
+        return None
+    fence: int = tx.execute(select(work.c.fence).where(work.c.unit == unit)).scalar_one()
+    return Lease(unit=unit, holder=holder, fence=fence, until=until)
+
+
+def claim_due(tx: Tx, holder: str, limit: int) -> tuple[Lease, ...]:
+    """Take the leases of up to `limit` units that are due, the longest due first.
+
+    On PostgreSQL it does not wait for units that somebody else is just taking.
+
+    Arguments:
+        holder: names this very claim (see :func:`acquire`).
+    """
+    from sqlalchemy import select
+
+    work = tables().work
+    due = tx.rows(
+        select(work.c.unit, work.c.fence)
+        .where(work.c.due_at <= tx.now, _free(tx.now))
+        .order_by(work.c.due_at, work.c.unit)
+        .limit(limit)
+        .with_for_update(skip_locked=True)
+    )
+    if not due:
+        return ()
+    until = tx.now + timedelta(seconds=LEASE_SECONDS)
+    tx.execute(
+        work.update()
+        .where(work.c.unit.in_([row.unit for row in due]))
+        .values(holder=holder, fence=work.c.fence + 1, lease_until=until, asked_at=None)
+    )
+    return tuple(Lease(unit=row.unit, holder=holder, fence=row.fence + 1, until=until) for row in due)
+
+
+def renew(tx: Tx, lease: Lease) -> Lease:
+    """Hold the lease for another :data:`LEASE_SECONDS` from now. To be called between steps only.
+
+    Raises:
+        StaleLease: it lapsed, even if nobody has taken it yet, or is somebody else's.
+    """
+    until = tx.now + timedelta(seconds=LEASE_SECONDS)
+    renewed = tx.execute(tables().work.update().where(*_held(lease, tx.now)).values(lease_until=until))
+    if not renewed.rowcount:
+        raise _stale(lease)
+    return Lease(unit=lease.unit, holder=lease.holder, fence=lease.fence, until=until)
+
+
+def release(tx: Tx, lease: Lease, next_due_at: datetime) -> None:
+    """Give the lease back. The unit is due at `next_due_at`, or earlier when that was asked for since it was taken.
+
+    Raises:
+        StaleLease: it lapsed or is somebody else's.
+    """
+    from sqlalchemy import case, literal
+
+    work = tables().work
+    released = tx.execute(
+        work.update()
+        .where(*_held(lease, tx.now))
+        .values(
+            holder=None,
+            lease_until=None,
+            asked_at=None,
+            due_at=case(
+                (work.c.asked_at < next_due_at, work.c.asked_at), else_=literal(next_due_at, work.c.due_at.type)
+            ),
+        )
+    )
+    if not released.rowcount:
+        raise _stale(lease)
+
+
+def next_due(tx: Tx) -> datetime | None:
+    """When the next unit can be claimed: due, and its lease given back or lapsed. None when there is no unit."""
+    from sqlalchemy import case, func, select
+
+    work = tables().work
+    claimable = case((work.c.lease_until > work.c.due_at, work.c.lease_until), else_=work.c.due_at)
+    moment: datetime | None = tx.execute(select(func.min(claimable, type_=work.c.due_at.type))).scalar()
+    return moment
+
+
+def due_of(tx: Tx, unit: str) -> datetime | None:
+    """When the unit is due; None when it is unknown."""
+    from sqlalchemy import select
+
+    work = tables().work
+    moment: datetime | None = tx.execute(select(work.c.due_at).where(work.c.unit == unit)).scalar()
+    return moment
+
+
+def lease_of(tx: Tx, unit: str) -> Lease | None:
+    """The unit's live lease, whoever holds it."""
+    from sqlalchemy import select
+
+    work = tables().work
+    row = tx.row(
+        select(work.c.holder, work.c.fence, work.c.lease_until).where(work.c.unit == unit, work.c.lease_until > tx.now)
+    )
+    return None if row is None else Lease(unit=unit, holder=row.holder, fence=row.fence, until=row.lease_until)
+
+
+def _free(now: datetime) -> ColumnElement[bool]:
+    work = tables().work
+    return work.c.holder.is_(None) | (work.c.lease_until <= now)
+
+
+def _held(lease: Lease, now: datetime) -> tuple[ColumnElement[bool], ...]:
+    work = tables().work
+    return (
+        work.c.unit == lease.unit,
+        work.c.holder == lease.holder,
+        work.c.fence == lease.fence,
+        work.c.lease_until > now,
+    )
+
+
+def _stale(lease: Lease) -> StaleLease:
+    return StaleLease(f"the lease on {lease.unit} is no longer {lease.holder}'s")
