@@ -1,0 +1,15 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What people write: the FleetConfig document and the settings. Text in, plain valid values out.
+
+Nothing here knows records, providers or Ansible. pydantic is used in this room only.
+"""
+
+from __future__ import annotations
+
+from .load import load_file, load_text, parse_document
+from .schema import document_schema
+from .settings import Intervals, Settings, load_settings
+
+__all__ = ["Intervals", "Settings", "document_schema", "load_file", "load_settings", "load_text", "parse_document"]

@@ -1,0 +1,157 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""From pydantic's errors to problems that a document's author understands: the path, what was expected, what was found.
+
+What was found is shown only where it cannot be a secret: nothing under a `credential`, no unknown key's value, no URL.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..model.errors import Problem
+from . import patterns
+from .aws_account import CREDENTIAL_ADVICE, looks_secret
+from .pydantic_shim import BaseModel, ValidationError
+from .spelling import KeyPath, path_text
+
+_SHOWN_CHARACTERS = 60
+"""Of a text that was found: enough to recognise it."""
+
+_CLOSE_ENOUGH = 0.6
+"""difflib's measure above which a known key is worth suggesting."""
+
+_TYPES = {
+    "string_type": "a string",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "model_type": "a mapping",
+    "model_attributes_type": "a mapping",
+    "dict_type": "a mapping",
+}
+
+
+def found(value: object) -> str:
+    """A value in a few words: its kind, and itself where that is short and plain."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return f"the number {str(value)[:_SHOWN_CHARACTERS]}"
+        case str():
+            shown = value[:_SHOWN_CHARACTERS]
+            return f"the string {json.dumps(shown)}" + ("…" if len(value) > len(shown) else "")
+        case Mapping():
+            return "a mapping"
+        case list() | tuple():
+            return "a list"
+    return f"a {type(value).__name__}"
+
+
+def from_pydantic(
+    error: ValidationError, root: type[BaseModel], *, refused: Mapping[tuple[str, str], str]
+) -> list[tuple[KeyPath, str]]:
+    """Every error of a validation as (path, message), in the order of the model's fields.
+
+    Arguments:
+        root: the model that was validated.
+        refused: (model's name, key) -> why a known word is refused, instead of "unknown key".
+    """
+    told: dict[tuple[KeyPath, str], None] = {}
+    for item in error.errors(include_url=False, include_input=True):
+        path = item["loc"]
+        if item["type"] == "invalid_key":
+            told[path[:-1], f"a key must be a string, found {found(path[-1])}"] = None
+        elif item["type"] == "extra_forbidden":
+            told[path, _unknown_key(path, root, refused)] = None
+        else:
+            told[path, _message(item["type"], item.get("ctx", {}), item["msg"], item["input"])] = None
+    return list(told)
+
+
+def nulls(value: object, path: KeyPath = ()) -> Iterator[KeyPath]:
+    """The paths of every null in plain data."""
+    if value is None:
+        yield path
+    elif isinstance(value, Mapping):
+        for key, below in value.items():
+            yield from nulls(below, (*path, str(key)))
+    elif isinstance(value, list | tuple):
+        for index, below in enumerate(value):
+            yield from nulls(below, (*path, index))
+
+
+def as_problems(told: Sequence[tuple[KeyPath, str]]) -> list[Problem]:
+    """The (path, message) pairs as problems with their paths spelt."""
+    return [Problem(path=path_text(path), message=message) for path, message in told]
+
+
+def _message(kind: str, context: Mapping[str, Any], fallback: str, value: object) -> str:
+    if kind == "missing":
+        return "is required, and is not there"
+    if kind in _TYPES:
+        # A text where a mapping or list belongs may be anything, a secret too: it is shown in a scalar's place only.
+        shown = "a string" if isinstance(value, str) and kind not in {"int_type", "bool_type"} else found(value)
+        return f"expected {_TYPES[kind]}, found {shown}"
+    if kind == "string_pattern_mismatch":
+        return f"expected {patterns.MEANING[context['pattern']]}, found {found(value)}"
+    if kind == "literal_error":
+        return f"expected {context['expected']}, found {found(value)}"
+    if kind == "greater_than_equal":
+        return f"expected at least {context['ge']}, found {found(value)}"
+    if kind == "less_than_equal":
+        return f"expected at most {context['le']}, found {found(value)}"
+    if kind == "too_short":
+        return f"expected at least {context['min_length']} items, found {context['actual_length']}"
+    if kind == "too_long":
+        return f"expected at most {context['max_length']} items, found {_count(value)}"
+    if kind == "value_error":
+        return str(context["error"])
+    return fallback
+
+
+def _count(value: object) -> str:
+    return str(len(value)) if isinstance(value, list) else "more"
+
+
+def _unknown_key(path: KeyPath, root: type[BaseModel], refused: Mapping[tuple[str, str], str]) -> str:
+    model = _model_at(root, path[:-1])
+    key = str(path[-1])
+    if (model.__name__, key) in refused:
+        return refused[model.__name__, key]
+    known = [str(field.alias or name) for name, field in model.model_fields.items()]
+    by_folded = {name.replace("_", "").lower(): name for name in known}
+    near = difflib.get_close_matches(key.replace("_", "").lower(), list(by_folded), n=1, cutoff=_CLOSE_ENOUGH)
+    if near:
+        return f"unknown key; did you mean {by_folded[near[0]]}?"
+    if looks_secret(key):
+        return f"unknown key; {CREDENTIAL_ADVICE}"
+    return f"unknown key; known here: {', '.join(sorted(known))}"
+
+
+def _model_at(root: type[BaseModel], path: KeyPath) -> type[BaseModel]:
+    """The model that stands at a path: the one whose keys the author was choosing from."""
+    model = root
+    for part in path:
+        if isinstance(part, int):
+            continue
+        for name, field in model.model_fields.items():
+            if part in (field.alias, name):
+                model = next(_models_in(field.annotation), model)
+                break
+    return model
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in typing.get_args(annotation):
+        yield from _models_in(argument)

@@ -1,0 +1,219 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The deployment's settings: one TOML file and the environment, read alike by modules and daemon.
+
+The file is the one that is asked for, else `BC_FLEET_SETTINGS`, else /etc/better-compute/fleet.toml when it exists.
+`BC_FLEET_<SECTION>_<KEY>` (and `BC_FLEET_OPERATOR`) in the environment win over it; lists are separated by commas, an
+empty variable counts as none.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from ..model.agent import AgentSettings
+from ..model.errors import InvalidInput, Problem
+from .problems import as_problems, from_pydantic
+from .pydantic_shim import BaseModel, ValidationError, require_pydantic
+from .settings_models import (
+    AgentSection,
+    GatewaySection,
+    ReconcileSection,
+    SettingsModel,
+    StoreSection,
+)
+from .spelling import path_text
+
+SYSTEM_FILE = Path("/etc/better-compute/fleet.toml")
+"""Read when neither an argument nor BC_FLEET_SETTINGS names a file."""
+
+SYSTEM_STATE_DIR = Path("/var/lib/better-compute")
+"""The daemon's state directory: where it exists, module runs and the daemon share it."""
+
+_PREFIX = "BC_FLEET_"
+_SECTIONS: dict[str, type[BaseModel]] = {
+    "store": StoreSection,
+    "agent": AgentSection,
+    "gateway": GatewaySection,
+    "reconcile": ReconcileSection,
+}
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewaySettings:
+    """Where bcd's gateway listens and keeps its things.
+
+    Attributes:
+        listen_port: 0 takes a free one.
+        certificate_file, key_file: PEM; both or neither. Without them the gateway makes its own in `state_dir`.
+    """
+
+    listen_host: str
+    listen_port: int
+    state_dir: Path
+    certificate_file: Path | None
+    key_file: Path | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intervals:
+    """How long a pool is left alone after a pass. The defaults are the spec's; a demonstration may shorten them.
+
+    Attributes:
+        converging: while something is still on its way, or Nodes have yet to join.
+        settled: when ready or failed.
+        deleting: while being torn down.
+    """
+
+    converging: timedelta = timedelta(seconds=30)
+    settled: timedelta = timedelta(minutes=5)
+    deleting: timedelta = timedelta(minutes=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All settings.
+
+    Attributes:
+        database_url: where the records are. It may hold a password.
+        agent: None where none are given: pools with a substrate then stay in error.
+        workers: passes that run at once in one process.
+        operator: who module runs act as; None for the login name.
+    """
+
+    database_url: str = field(repr=False)
+    agent: AgentSettings | None
+    gateway: GatewaySettings
+    intervals: Intervals
+    workers: int
+    operator: str | None
+
+
+def load_settings(path: Path | str | None = None, *, environ: Mapping[str, str] | None = None) -> Settings:
+    """Read the settings.
+
+    Arguments:
+        path: the file; None as the module's docstring says.
+        environ: the environment; None for the process's own.
+
+    Raises:
+        InvalidInput: every problem at once: the key (`reconcile.workers`) and, where it came from there, the variable.
+        ModuleNotFoundError: pydantic is missing.
+    """
+    require_pydantic()
+    environ = os.environ if environ is None else environ
+    values = _from_file(path, environ)
+    problems, came_from = _from_environment(values, environ)
+    model: SettingsModel | None = None
+    try:
+        model = SettingsModel.model_validate(values)
+    except ValidationError as error:
+        told = from_pydantic(error, SettingsModel, refused={})
+        problems += as_problems(
+            [
+                (at, f"{message} (from {came_from[path_text(at)]})" if path_text(at) in came_from else message)
+                for at, message in told
+            ]
+        )
+    if model and bool(model.gateway.certificate_file) != bool(model.gateway.key_file):
+        problems.append(Problem(path="gateway", message="certificate_file and key_file go together: give both or none"))
+    if problems or model is None:
+        raise InvalidInput(problems)
+    return _settings(model, environ)
+
+
+def _from_file(path: Path | str | None, environ: Mapping[str, str]) -> dict[str, Any]:
+    chosen = path or environ.get(f"{_PREFIX}SETTINGS") or (SYSTEM_FILE if SYSTEM_FILE.is_file() else None)
+    if chosen is None:
+        return {}
+    try:
+        with Path(chosen).open("rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        message = f"the settings file {chosen} cannot be read: {error.strerror}"
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        message = f"the settings file {chosen} is not TOML: {error}"
+    raise InvalidInput([Problem(path="", message=message)])
+
+
+def _from_environment(values: dict[str, Any], environ: Mapping[str, str]) -> tuple[list[Problem], dict[str, str]]:
+    """Lay the environment over `values`. Returns what is wrong with its names, and key -> variable for the rest."""
+    problems: list[Problem] = []
+    came_from: dict[str, str] = {}
+    if environ.get(f"{_PREFIX}OPERATOR"):
+        values["operator"] = environ[f"{_PREFIX}OPERATOR"]
+        came_from["operator"] = f"{_PREFIX}OPERATOR"
+    for section, model in _SECTIONS.items():
+        prefix = f"{_PREFIX}{section.upper()}_"
+        for variable in sorted(name for name in environ if name.startswith(prefix) and environ[name]):
+            key = variable.removeprefix(prefix).lower()
+            known = model.model_fields.get(key)
+            if known is None:
+                names = ", ".join(f"{prefix}{name.upper()}" for name in model.model_fields)
+                problems.append(Problem(path=variable, message=f"unknown variable; known here: {names}"))
+                continue
+            table = values.setdefault(section, {})
+            if isinstance(table, dict):
+                table[key] = _typed(environ[variable], str(known.annotation))
+                came_from[f"{section}.{key}"] = variable
+    return problems, came_from
+
+
+def _typed(text: str, annotation: str) -> object:
+    """A variable's text as the type its key wants; what does not fit is left for the model to refuse."""
+    if "list" in annotation:
+        return [part.strip() for part in text.split(",") if part.strip()]
+    if "int" in annotation and _WHOLE_NUMBER.fullmatch(text):
+        return int(text)
+    return text
+
+
+def _settings(model: SettingsModel, environ: Mapping[str, str]) -> Settings:
+    state_dir = _state_dir(environ)
+    agent, gateway, reconcile = model.agent, model.gateway, model.reconcile
+    return Settings(
+        database_url=model.store.database_url or f"sqlite:///{state_dir / 'fleet.db'}",
+        agent=AgentSettings(
+            image=agent.image,
+            gateway_url=agent.gateway_url,
+            pins=tuple(agent.pins),
+            control_plane_url=agent.control_plane_url,
+            runtime_class=agent.runtime_class,
+            resource_name=agent.resource_name,
+        )
+        if agent
+        else None,
+        gateway=GatewaySettings(
+            listen_host=gateway.listen_host,
+            listen_port=gateway.listen_port,
+            state_dir=Path(gateway.state_dir) if gateway.state_dir else state_dir,
+            certificate_file=Path(gateway.certificate_file) if gateway.certificate_file else None,
+            key_file=Path(gateway.key_file) if gateway.key_file else None,
+        ),
+        intervals=Intervals(
+            converging=timedelta(seconds=reconcile.converging_seconds),
+            settled=timedelta(seconds=reconcile.settled_seconds),
+            deleting=timedelta(seconds=reconcile.deleting_seconds),
+        ),
+        workers=reconcile.workers,
+        operator=model.operator,
+    )
+
+
+def _state_dir(environ: Mapping[str, str]) -> Path:
+    """The shared state directory where there is one, else the user's own (XDG base directory specification)."""
+    if SYSTEM_STATE_DIR.is_dir():
+        return SYSTEM_STATE_DIR
+    home = environ.get("XDG_STATE_HOME", "")
+    # The specification says that a relative path is to be ignored.
+    base = Path(home) if home.startswith("/") else Path(environ.get("HOME") or Path.home()) / ".local" / "state"
+    return base / "better-compute"

@@ -1,0 +1,156 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One settings model for modules and daemon: a file, the environment over it, every problem at once."""
+
+from __future__ import annotations
+
+import base64
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import load_settings
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.agent import AgentSettings
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput
+
+PIN = base64.b64encode(bytes(32)).decode()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "fleet.toml"
+    file.write_text(
+        f"""
+operator = "ci"
+[store]
+database_url = "postgresql+psycopg://fleet:hunter2@db.example/fleet"
+[agent]
+image = "registry.example/bcd:1"
+gateway_url = "https://gateway.example:8443"
+pins = ["{PIN}"]
+[gateway]
+listen_port = 0
+[reconcile]
+workers = 8
+deleting_seconds = 1
+"""
+    )
+    return file
+
+
+def problems(path: Path, environ: dict[str, str]) -> dict[str, str]:
+    """Path -> message of what is wrong with the settings."""
+    with pytest.raises(InvalidInput) as caught:
+        load_settings(path, environ=environ)
+    return {problem.path: problem.message for problem in caught.value.problems}
+
+
+def test_without_a_file_everything_has_its_default(tmp_path: Path) -> None:
+    settings = load_settings(environ={"XDG_STATE_HOME": str(tmp_path)})
+    assert settings.agent is None
+    assert settings.operator is None
+    assert settings.workers == 4
+    assert settings.gateway.listen_host == "127.0.0.1"
+    assert settings.intervals.converging == timedelta(seconds=30)
+    assert settings.database_url == f"sqlite:///{settings.gateway.state_dir}/fleet.db"
+
+
+def test_the_users_own_state_folder_is_the_default_where_there_is_no_daemons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings"
+    monkeypatch.setattr(f"{module}.SYSTEM_STATE_DIR", tmp_path / "none")
+    assert load_settings(environ={"XDG_STATE_HOME": "/x"}).database_url == "sqlite:////x/better-compute/fleet.db"
+    assert load_settings(environ={"HOME": "/h", "XDG_STATE_HOME": "rel"}).gateway.state_dir == Path(
+        "/h/.local/state/better-compute"
+    )
+    monkeypatch.setattr(f"{module}.SYSTEM_STATE_DIR", tmp_path)
+    assert load_settings(environ={}).database_url == f"sqlite:///{tmp_path}/fleet.db"
+
+
+def test_a_file_is_read_whole(file: Path) -> None:
+    settings = load_settings(file, environ={})
+    assert settings.agent == AgentSettings(
+        image="registry.example/bcd:1", gateway_url="https://gateway.example:8443", pins=(PIN,)
+    )
+    assert (settings.operator, settings.workers, settings.gateway.listen_port) == ("ci", 8, 0)
+    assert settings.intervals.deleting == timedelta(seconds=1)
+
+
+def test_the_environment_names_the_file_and_wins_over_it(file: Path) -> None:
+    settings = load_settings(
+        environ={
+            "BC_FLEET_SETTINGS": str(file),
+            "BC_FLEET_OPERATOR": "me",
+            "BC_FLEET_STORE_DATABASE_URL": "sqlite:////tmp/x.db",
+            "BC_FLEET_RECONCILE_WORKERS": "2",
+            "BC_FLEET_AGENT_PINS": f"{PIN}, {PIN}",
+            "BC_FLEET_GATEWAY_LISTEN_PORT": "",
+            "BC_FLEET_OF_ANOTHER": "x",
+        }
+    )
+    assert (settings.operator, settings.database_url, settings.workers) == ("me", "sqlite:////tmp/x.db", 2)
+    assert settings.agent is not None
+    assert settings.agent.pins == (PIN, PIN)
+    assert settings.gateway.listen_port == 0
+
+
+def test_the_environment_alone_can_hold_a_whole_section() -> None:
+    environ = {
+        "BC_FLEET_AGENT_IMAGE": "bcd",
+        "BC_FLEET_AGENT_GATEWAY_URL": "https://127.0.0.1:1",
+        "BC_FLEET_AGENT_PINS": PIN,
+    }
+    agent = load_settings(environ=environ).agent
+    assert agent == AgentSettings(image="bcd", gateway_url="https://127.0.0.1:1", pins=(PIN,))
+
+
+def test_every_problem_is_told_at_once_with_the_variable_it_came_from(file: Path) -> None:
+    file.write_text(file.read_text() + "wokers = 1\n[unheard]\nx = 1\n")
+    told = problems(
+        file,
+        {
+            "BC_FLEET_RECONCILE_WORKERS": "many",
+            "BC_FLEET_AGENT_GATEWAY_URL": "http://gateway.example",
+            "BC_FLEET_STORE_URL": "x",
+            "BC_FLEET_GATEWAY_KEY_FILE": "/key.pem",
+        },
+    )
+    assert told["reconcile.wokers"] == "unknown key; did you mean workers?"
+    assert told["reconcile.workers"].endswith('found the string "many" (from BC_FLEET_RECONCILE_WORKERS)')
+    assert told["agent.gateway_url"] == "expected an https URL (from BC_FLEET_AGENT_GATEWAY_URL)"
+    assert told["BC_FLEET_STORE_URL"].startswith("unknown variable; known here: BC_FLEET_STORE_DATABASE_URL")
+    assert "unheard" in told
+
+
+def test_a_certificate_goes_with_its_key(file: Path) -> None:
+    assert problems(file, {"BC_FLEET_GATEWAY_KEY_FILE": "/key.pem"})["gateway"].startswith(
+        "certificate_file and key_file"
+    )
+
+
+def test_an_agent_section_without_pins_is_refused() -> None:
+    (message,) = problems_of_environment({"BC_FLEET_AGENT_IMAGE": "bcd", "BC_FLEET_AGENT_GATEWAY_URL": "https://h"})
+    assert message == "agent.pins: is required, and is not there"
+
+
+def problems_of_environment(environ: dict[str, str]) -> list[str]:
+    """What is wrong with settings that stand in the environment alone."""
+    with pytest.raises(InvalidInput) as caught:
+        load_settings(environ=environ)
+    return [str(problem) for problem in caught.value.problems]
+
+
+@pytest.mark.parametrize("content", [None, "a = ", "[store]\ndatabase_url = 1\n", "store = 1\n"])
+def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "x.toml"
+    if content is not None:
+        path.write_text(content)
+    assert problems(path, {"BC_FLEET_STORE_DATABASE_URL": ""})
+
+
+def test_the_databases_password_is_in_no_repr_and_no_error(file: Path) -> None:
+    assert "hunter2" not in repr(load_settings(file, environ={}))
+    assert "hunter2" not in str(problems(file, {"BC_FLEET_STORE_DATABASE_URL": "mysql://fleet:hunter2@db/fleet"}))
