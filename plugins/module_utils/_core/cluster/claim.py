@@ -49,3 +49,9 @@ def drop_claim(api: ClusterApi, *, pool_id: PoolId) -> None:
         ClusterConflict: it was replaced in between: look again.
     """
     objects.delete_ours(api, "ConfigMap", CLAIM, CLAIM_NAMESPACE, pool_id=pool_id)
+
+
+def is_held(api: ClusterApi, *, pool_id: PoolId) -> bool:
+    """Whether the claim stands and is this pool's. Reads only: for a teardown, which claims nothing any more."""
+    live = objects.read(api, "ConfigMap", CLAIM, CLAIM_NAMESPACE)
+    return live is not None and objects.owner(live) == pool_id

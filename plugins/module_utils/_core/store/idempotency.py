@@ -40,3 +40,10 @@ def remember(tx: Tx, *, scope: str, key: str, request_digest: str, result_id: st
     )
     if not written:
         raise OperationError(Code.CONFLICT, f"the request with idempotency key {key!r} was just done: ask again")
+
+
+def result_of(tx: Tx, *, scope: str, key: str) -> str | None:
+    """The id that a key led to, whatever the request was; None for a key that is new."""
+    table = tables().idempotency
+    row = tx.row(table.select().where(table.c.scope == scope, table.c.key == key))
+    return None if row is None else str(row.result_id)

@@ -1,0 +1,90 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""bc_nodepool: a list of node pools in, the changes and their records out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ..model.ids import TenantId
+from ..operations import node_pools, passes
+from ..operations.node_pools import NodePoolsPlan, WantedNodePool
+from ..operations.session import Session
+from .edge import run_module
+from .fleet import told_unsettled
+
+NODE_POOL_ARGUMENTS: dict[str, dict[str, Any]] = {
+    "pool": {"type": "str", "required": True},
+    "tenant": {"type": "str", "default": "platform"},
+    "node_pools": {
+        "type": "list",
+        "elements": "dict",
+        "required": True,
+        "options": {
+            "name": {"type": "str", "required": True},
+            "machine_type": {"type": "str"},
+            "node_count": {"type": "int"},
+            "spot": {"type": "bool"},
+            "disk_gib": {"type": "int"},
+            "zones": {"type": "list", "elements": "str"},
+        },
+    },
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "wait": {"type": "bool", "default": True},
+    "wait_timeout": {"type": "int", "default": 1800},
+}
+
+
+def run_node_pools() -> None:
+    """The module bc_nodepool."""
+    run_module(NODE_POOL_ARGUMENTS, _converge)
+
+
+def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
+    params = module.params
+    wanted = [_wanted(item) for item in params["node_pools"]]
+    operation = node_pools.plan_node_pools if module.check_mode else node_pools.apply_node_pools
+    plan = operation(
+        session,
+        pool=params["pool"],
+        tenant_id=TenantId(params["tenant"]),
+        wanted=wanted,
+        absent=params["state"] == "absent",
+    )
+    result: dict[str, Any] = {"changed": bool(plan.changes), "diff": _diff(plan)}
+    if plan.changes and not module.check_mode:
+        result |= _settle(session, plan, wait=params["wait"], wait_timeout=params["wait_timeout"])
+    records = node_pools.recorded_node_pools(session, plan, [one.name for one in wanted])
+    return {**result, "node_pools": [node_pools.to_data(record) for record in records]}
+
+
+def _wanted(item: Mapping[str, Any]) -> WantedNodePool:
+    zones = item["zones"]
+    return WantedNodePool(
+        name=item["name"],
+        machine_type=item["machine_type"],
+        node_count=item["node_count"],
+        spot=item["spot"],
+        disk_gib=item["disk_gib"],
+        zones=None if zones is None else tuple(zones),
+    )
+
+
+def _settle(session: Session, plan: NodePoolsPlan, *, wait: bool, wait_timeout: int) -> dict[str, Any]:
+    if not wait:
+        passes.run_once(session, [plan.pool.id])
+        return {}
+    views = passes.run_until_settled(session, [plan.pool.id], timeout=timedelta(seconds=wait_timeout))
+    return told_unsettled(views, wait_timeout=wait_timeout)
+
+
+def _diff(plan: NodePoolsPlan) -> dict[str, Any]:
+    return {
+        "before": {c.before.name: node_pools.to_data(c.before) for c in plan.changes if c.before is not None},
+        "after": {c.after.name: node_pools.to_data(c.after) for c in plan.changes if c.after is not None},
+    }

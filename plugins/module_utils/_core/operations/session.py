@@ -1,0 +1,91 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A caller's way in: the store, the clock, the settings and who asks."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+
+from ..documents.settings import Settings
+from ..model.clock import Clock, SystemClock
+from ..model.records import AccountRecord
+from ..providers import open_driver
+from ..providers.contract import Driver
+from ..reconcile.passes import Doors
+from ..reconcile.timing import Intervals
+from ..store import Store, open_store
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """What every operation takes.
+
+    Attributes:
+        caller: who asks: scopes idempotency keys.
+        holder: names this process as the holder of leases.
+        open_driver: gives the driver of an account.
+        sleep: waits so many seconds; tests pass one that moves their clock.
+    """
+
+    store: Store
+    clock: Clock
+    settings: Settings
+    caller: str
+    holder: str
+    open_driver: Callable[[AccountRecord], Driver]
+    sleep: Callable[[float], None]
+
+    @property
+    def doors(self) -> Doors:
+        """What a pass needs of the outside."""
+        return Doors(
+            store=self.store,
+            clock=self.clock,
+            open_driver=self.open_driver,
+            agent=self.settings.agent,
+            intervals=Intervals(
+                converging=timedelta(seconds=self.settings.reconcile.converging_seconds),
+                settled=timedelta(seconds=self.settings.reconcile.settled_seconds),
+                deleting=timedelta(seconds=self.settings.reconcile.deleting_seconds),
+            ),
+        )
+
+
+@contextmanager
+def open_session(settings: Settings) -> Iterator[Session]:
+    """A session on the real clock; the store is closed at the end.
+
+    Raises:
+        StoreUnavailable, SchemaMismatch: the database cannot be used; the text says what to do.
+    """
+    clock = SystemClock()
+    store = open_store(settings.store.database_url)
+    try:
+        yield Session(
+            store=store,
+            clock=clock,
+            settings=settings,
+            caller=settings.operator or login_name(),
+            holder=f"{socket.gethostname()}/{os.getpid()}",
+            open_driver=partial(open_driver, clock=clock),
+            sleep=time.sleep,
+        )
+    finally:
+        store.close()
+
+
+def login_name() -> str:
+    """The login name of whoever runs this process; its uid where the system has no name for it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"uid-{os.getuid()}"

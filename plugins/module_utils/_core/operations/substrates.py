@@ -1,0 +1,118 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""kubernetesSubstrates: what stands behind a pool, as the spec's `get` tells it. Never a token or a credential."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ..model.errors import Code, OperationError
+from ..model.ids import PLATFORM_TENANT, PoolId, TenantId, is_id
+from ..model.records import AccountRecord, PoolRecord, SubstrateRecord
+from ..model.states import SubstrateState
+from ..store import Tx, fleet, substrates
+from .session import Session
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubstrateView:
+    """A substrate as a caller sees it.
+
+    Attributes:
+        pool: the pool's name.
+        settled: whether the last declared generation is ready, failed or gone.
+    """
+
+    pool: str
+    provider: str
+    account: str
+    record: SubstrateRecord
+    settled: bool
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain values in snake_case, for module results."""
+        record = self.record
+        waiting = None
+        if record.waiting_nodes:
+            waiting = {"nodes": record.waiting_nodes, "since": _told(record.waiting_since)}
+        return {
+            "pool": self.pool,
+            "pool_id": str(record.pool_id),
+            "tenant_id": str(record.tenant_id),
+            "provider": self.provider,
+            "provider_account": self.account,
+            "provider_account_id": str(record.account_id),
+            "mode": record.mode,
+            "cluster_id": str(record.cluster_id),
+            "state": str(record.state),
+            "message": record.message,
+            "nodes_listed": record.nodes_listed,
+            "nodes_joined": record.nodes_joined,
+            "waiting_to_join": waiting,
+            "upgrade": None,
+        }
+
+
+def list_substrates(session: Session, *, pool_ids: frozenset[PoolId] | None = None) -> tuple[SubstrateView, ...]:
+    """All substrates that are not deleted, or those of the named pools whatever their state, by pool name."""
+    with session.store.read() as tx:
+        pools = {pool.id: pool for pool in (*fleet.pools(tx), *fleet.pools(tx, archived=True))}
+        accounts = {account.id: account for account in fleet.accounts(tx)}
+        records = substrates.substrates(tx)
+    views = [
+        _view(pools[record.pool_id], accounts.get(record.account_id), record)
+        for record in records
+        if (record.state != SubstrateState.DELETED if pool_ids is None else record.pool_id in pool_ids)
+    ]
+    return tuple(sorted(views, key=lambda view: view.pool))
+
+
+def get_substrate(session: Session, *, pool: str, tenant_id: TenantId = PLATFORM_TENANT) -> SubstrateView:
+    """The substrate of one pool.
+
+    Arguments:
+        pool: the pool's name or its id. An archived pool is found by id only.
+
+    Raises:
+        OperationError: NOT_FOUND for an unknown pool, or one without a substrate.
+    """
+    with session.store.read() as tx:
+        record = resolve_pool(tx, pool=pool, tenant_id=tenant_id)
+        substrate = substrates.substrate(tx, record.id)
+        if substrate is None:
+            raise OperationError(Code.NOT_FOUND, f"pool {pool!r} has no substrate: it declares no policy.substrate")
+        account = fleet.account(tx, substrate.account_id)
+    return _view(record, account, substrate)
+
+
+def resolve_pool(tx: Tx, *, pool: str, tenant_id: TenantId) -> PoolRecord:
+    """A tenant's pool by name or id.
+
+    Raises:
+        OperationError: NOT_FOUND.
+    """
+    record = fleet.pool(tx, PoolId(pool)) if is_id(pool) else fleet.pool_named(tx, tenant_id, pool)
+    if record is None or record.tenant_id != tenant_id:
+        raise OperationError(
+            Code.NOT_FOUND, f"tenant {tenant_id!r} has no pool {pool!r}: bc_fleet_info lists the recorded pools"
+        )
+    return record
+
+
+def _view(pool: PoolRecord, account: AccountRecord | None, record: SubstrateRecord) -> SubstrateView:
+    ended = record.state in (SubstrateState.ERROR, SubstrateState.DELETED)
+    ready = record.state == SubstrateState.READY and record.observed_generation == pool.generation
+    return SubstrateView(
+        pool=pool.name,
+        provider=account.provider if account else "",
+        account=account.name if account else "",
+        record=record,
+        settled=ended or ready,
+    )
+
+
+def _told(moment: datetime | None) -> str | None:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None

@@ -1,0 +1,123 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the steps of one pass share: the records as they stand, the doors to the outside, what was found so far."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from ..model.agent import AgentSettings
+from ..model.clock import Clock
+from ..model.labels import node_labels, owner_tags
+from ..model.observed import ObservedCluster
+from ..model.records import AccountRecord, ClusterRecord, Lease, NodePoolRecord, PoolRecord, SubstrateRecord
+from ..model.states import ProviderStatus
+from ..nodes.matching import Matching
+from ..providers.contract import ClusterSpec, Driver, NodePoolSpec
+from ..store import Store, Tx, work
+
+if TYPE_CHECKING:
+    from ..cluster.api import ClusterApi
+
+_RENEW_BELOW = timedelta(seconds=40)
+"""A step starts with at least this much of its 60 s lease: longer than a few outside calls of 10 s each may take."""
+
+
+@dataclass(slots=True, kw_only=True)
+class PassContext:
+    """One pass's working memory. Steps replace the records here when they write new ones.
+
+    Attributes:
+        observed: the cluster as the provider just described it; None while it is unknown or does not exist.
+        provider_answered: whether `observed` is the provider's word, so that None means: it does not exist.
+        api: the cluster's Kubernetes API; None while there is no way in.
+        claimed: whether this pass saw the cluster's claim in our hands.
+        matching: what the complete Node list of this pass says; None means unknown.
+        agent_applied: whether bcd's objects stand as they should.
+        finished: whether a teardown has ended and the pool's work unit is gone.
+    """
+
+    store: Store
+    lease: Lease
+    clock: Clock
+    driver: Driver
+    agent: AgentSettings | None
+    pool: PoolRecord
+    account: AccountRecord
+    cluster: ClusterRecord
+    node_pools: tuple[NodePoolRecord, ...]
+    substrate: SubstrateRecord
+    observed: ObservedCluster | None = None
+    provider_answered: bool = False
+    api: ClusterApi | None = None
+    claimed: bool = False
+    matching: Matching | None = None
+    agent_applied: bool = False
+    finished: bool = False
+
+    def write(self) -> AbstractContextManager[Tx]:
+        """A write transaction guarded by the lease: StaleLease when somebody else has the pool by now."""
+        return self.store.write(lease=self.lease)
+
+    def renew(self) -> None:
+        """Between steps: make sure that the next one has time. A hung step never gets here, and so loses the lease."""
+        if self.lease.until - self.clock.now() < _RENEW_BELOW:
+            with self.write() as tx:
+                self.lease = work.renew(tx, self.lease)
+
+    def close(self) -> None:
+        """Shut the cluster's API: its credential ends with the pass."""
+        if self.api is not None:
+            self.api.close()
+            self.api = None
+
+    @property
+    def now(self) -> datetime:
+        """The present."""
+        return self.clock.now()
+
+    @property
+    def cluster_spec(self) -> ClusterSpec:
+        """The cluster as the driver is asked for it."""
+        return ClusterSpec(
+            name=self.cluster.name,
+            location=self.cluster.location,
+            private_nodes=self.cluster.private_nodes,
+            tags=owner_tags(cluster_id=self.cluster.id, pool_id=self.pool.id),
+        )
+
+    def node_pool_spec(self, record: NodePoolRecord) -> NodePoolSpec:
+        """A node pool as the driver is asked for it: a flavor's Nodes carry the pool's label, a caller's do not."""
+        shape = record.shape
+        zones = tuple(sorted(set(shape.zones or self.account.zones or ())))
+        per_zone = self.driver.capabilities.per_zone_counts
+        pool_id = self.pool.id if record.of_flavor else None
+        return NodePoolSpec(
+            name=record.name,
+            machine_type=shape.machine_type,
+            nodes=shape.nodes * len(zones) if per_zone else shape.nodes,
+            zones=zones,
+            spot=shape.spot,
+            disk_gib=shape.disk_gib,
+            gpus_per_node=shape.gpus.count if shape.gpus else 0,
+            labels=node_labels(pool_id=pool_id, spot=shape.spot),
+            tags=owner_tags(cluster_id=self.cluster.id, pool_id=pool_id),
+            attempt=record.create_attempts,
+        )
+
+    def recorded_cluster(self) -> ObservedCluster | None:
+        """The cluster as it was last seen, for looking after its nodes while the provider does not answer."""
+        if not self.cluster.ready_before or self.cluster.outputs is None:
+            return None
+        return ObservedCluster(
+            name=self.cluster.name,
+            status=ProviderStatus.ACTIVE,
+            message="",
+            outputs=self.cluster.outputs,
+            private_nodes=self.cluster.private_nodes,
+            tags=self.cluster_spec.tags,
+        )

@@ -1,0 +1,186 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The reconcile pass: what modules and the daemon run, for one pool at a time.
+
+A pass may be killed at any line and run again by anyone. Its lease fences every write; its steps are level-triggered;
+one write-back closes it and gives the lease back in the same transaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..cluster import names
+from ..model.agent import AgentSettings
+from ..model.clock import Clock
+from ..model.ids import PoolId
+from ..model.records import AccountRecord, Lease
+from ..model.states import ClusterState, Intent
+from ..providers.contract import Driver
+from ..store import Store, Tx, clusters, events, fleet, substrates, work
+from .context import PassContext
+from .outcome import Outcome
+from .steps.agent import apply_agent
+from .steps.claim import hold_claim
+from .steps.control_plane import ensure_control_plane
+from .steps.delete import delete_at_provider
+from .steps.entry import enter_cluster
+from .steps.finish import finish
+from .steps.join_token import keep_join_token, withdraw_token
+from .steps.node_pools import converge_node_pools
+from .steps.nodes import care_for_nodes, expected_nodes
+from .steps.withdraw import cordon_and_wait, look, remove_bcd
+from .timing import Intervals
+from .verdict import Verdict, judge_run, judge_tear_down
+
+Step: TypeAlias = Callable[[PassContext], Outcome]
+
+RUN: tuple[Step, ...] = (
+    ensure_control_plane,
+    enter_cluster,
+    hold_claim,
+    converge_node_pools,
+    apply_agent,
+    care_for_nodes,
+    keep_join_token,
+)
+"""All of them, each pass: a step that failed does not stop the care of what already runs."""
+
+TEAR_DOWN: tuple[Step, ...] = (
+    look,
+    withdraw_token,
+    care_for_nodes,
+    cordon_and_wait,
+    remove_bcd,
+    delete_at_provider,
+    finish,
+)
+"""In the spec's order."""
+
+_ORDERED = frozenset({cordon_and_wait, remove_bcd, delete_at_provider})
+"""What comes after one of these in a teardown needs it done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doors:
+    """What a pass needs of the outside.
+
+    Attributes:
+        open_driver: gives the driver of an account; raises ProviderError when its credential cannot be had.
+        agent: how bcd is run; None when the settings do not say.
+    """
+
+    store: Store
+    clock: Clock
+    open_driver: Callable[[AccountRecord], Driver]
+    agent: AgentSettings | None
+    intervals: Intervals
+
+
+def run_pass(doors: Doors, lease: Lease) -> None:
+    """Run one pass over the pool that `lease` is held on, write back, and give the lease back.
+
+    Raises:
+        StaleLease: somebody else has the pool by now; nothing more was written.
+        StoreUnavailable: the database went away; the lease lapses by itself.
+    """
+    ctx = _load(doors, lease)
+    if ctx is None:
+        with doors.store.write(lease=lease) as tx:
+            work.remove_unit(tx, lease.unit)
+        return
+    tear_down = ctx.pool.intent == Intent.TEAR_DOWN
+    try:
+        outcomes = _run(ctx, TEAR_DOWN if tear_down else RUN)
+    finally:
+        ctx.close()
+    if ctx.finished:
+        return
+    verdict = _judge_tear_down(ctx, outcomes, doors) if tear_down else _judge_run(ctx, outcomes, doors)
+    with ctx.write() as tx:
+        _write_back(tx, ctx, verdict)
+
+
+def _load(doors: Doors, lease: Lease) -> PassContext | None:
+    """Read the pool's records; None when it has no substrate (any more)."""
+    pool_id = PoolId(lease.unit)
+    with doors.store.read() as tx:
+        pool = fleet.pool(tx, pool_id)
+        substrate = substrates.substrate(tx, pool_id)
+        cluster = clusters.cluster_of_pool(tx, pool_id)
+        if pool is None or substrate is None or cluster is None:
+            return None
+        account = fleet.account(tx, cluster.account_id)
+        node_pools = clusters.node_pools(tx, cluster.id)
+    if account is None:
+        return None
+    return PassContext(
+        store=doors.store,
+        lease=lease,
+        clock=doors.clock,
+        driver=doors.open_driver(account),
+        agent=doors.agent,
+        pool=pool,
+        account=account,
+        cluster=cluster,
+        node_pools=node_pools,
+        substrate=substrate,
+    )
+
+
+def _run(ctx: PassContext, steps: Sequence[Step]) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    for step in steps:
+        ctx.renew()
+        outcome = step(ctx)
+        outcomes.append(outcome)
+        if step in _ORDERED and outcome.holds_up:
+            break
+    return outcomes
+
+
+def _judge_run(ctx: PassContext, outcomes: Sequence[Outcome], doors: Doors) -> Verdict:
+    return judge_run(
+        cluster=ctx.cluster,
+        node_pools=ctx.node_pools,
+        substrate=ctx.substrate,
+        observed=ctx.observed,
+        outcomes=outcomes,
+        agent_applied=ctx.agent_applied,
+        generation=ctx.pool.generation,
+        expected_nodes=expected_nodes(ctx),
+        now=ctx.now,
+        intervals=doors.intervals,
+        agent_place=f"{names.AGENT_NAMESPACE}/{names.AGENT}",
+    )
+
+
+def _judge_tear_down(ctx: PassContext, outcomes: Sequence[Outcome], doors: Doors) -> Verdict:
+    return judge_tear_down(
+        cluster=ctx.cluster, substrate=ctx.substrate, outcomes=outcomes, wait=doors.intervals.deleting
+    )
+
+
+def _write_back(tx: Tx, ctx: PassContext, verdict: Verdict) -> None:
+    """States, events and the lease in one transaction; if the pool was declared anew meanwhile, only the lease."""
+    pool = fleet.pool(tx, ctx.pool.id)
+    moved = pool is None or pool.generation != ctx.pool.generation or pool.intent != ctx.pool.intent
+    if not moved and clusters.set_cluster_status(tx, verdict.cluster):
+        substrates.put_substrate(tx, verdict.substrate)
+        _tell(tx, ctx, verdict)
+    work.release(tx, ctx.lease, tx.now if moved else tx.now + verdict.next_in)
+
+
+def _tell(tx: Tx, ctx: PassContext, verdict: Verdict) -> None:
+    """The cluster's events: each once, and only on a change (spec: kubernetesClusters)."""
+    before, after = ctx.cluster, verdict.cluster
+    if before.state == after.state or after.state not in (ClusterState.READY, ClusterState.ERROR):
+        return
+    name = str(after.state)
+    if after.state == ClusterState.READY and before.observed_generation:
+        name = "updated"
+    data = {"name": after.name, "message": after.message}
+    events.publish(tx, tenant_id=after.tenant_id, subject=after.id, type=f"kubernetes.cluster.{name}", data=data)

@@ -1,0 +1,79 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Step: the cluster exists at the provider, and what it says of itself is recorded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...model.errors import OperationError, ProviderError
+from ...model.observed import ObservedCluster
+from ...model.states import ClusterState, ProviderStatus
+from ...store import clusters, fleet
+from ..context import PassContext
+from ..outcome import DONE, Outcome, failed, of_error, waiting
+
+_SERVING = (ProviderStatus.ACTIVE, ProviderStatus.UPDATING, ProviderStatus.DEGRADED)
+"""Statuses in which a control plane answers."""
+
+
+def ensure_control_plane(ctx: PassContext) -> Outcome:
+    """Create the cluster if there is none; record its outputs and its global id once it serves."""
+    if ctx.agent is None and ctx.cluster.state == ClusterState.PENDING:
+        return failed("kubernetes.substrate-agent-missing: nothing is created before the settings have an [agent]")
+    try:
+        _record_zones(ctx)
+        _record_intent(ctx)
+        observed = ctx.driver.ensure_cluster(ctx.cluster_spec)
+    except ProviderError as error:
+        ctx.observed = ctx.recorded_cluster()
+        return of_error(error, doing=f"cluster {ctx.cluster.name}")
+    ctx.observed, ctx.provider_answered = observed, True
+    if observed.status not in _SERVING or observed.outputs is None:
+        return _not_serving(observed)
+    return _record_outputs(ctx, observed)
+
+
+def _record_zones(ctx: PassContext) -> None:
+    """Read once which zones the account's nodes are spread over: sizes depend on it ever after."""
+    if ctx.account.zones is not None:
+        return
+    zones = ctx.driver.node_zones()
+    with ctx.write() as tx:
+        fleet.set_account_zones(tx, ctx.account.id, zones)
+    ctx.account = replace(ctx.account, zones=zones)
+
+
+def _record_intent(ctx: PassContext) -> None:
+    """Commit that a create is about to be sent, before it is: a crash after it knows where to look."""
+    if ctx.cluster.state != ClusterState.PENDING:
+        return
+    cluster = replace(ctx.cluster, state=ClusterState.PROVISIONING)
+    with ctx.write() as tx:
+        clusters.set_cluster_status(tx, cluster)
+    ctx.cluster = cluster
+
+
+def _not_serving(observed: ObservedCluster) -> Outcome:
+    if observed.status == ProviderStatus.FAILED:
+        return failed(f"cluster {observed.name}: {observed.message or 'the provider failed to create it'}")
+    if observed.status == ProviderStatus.DELETING:
+        return waiting(f"cluster {observed.name} is being deleted at the provider; it is made anew when it is gone")
+    return waiting(f"cluster {observed.name} is being created")
+
+
+def _record_outputs(ctx: PassContext, observed: ObservedCluster) -> Outcome:
+    cluster = replace(ctx.cluster, outputs=observed.outputs, ready_before=True)
+    if cluster == ctx.cluster:
+        return DONE
+    try:
+        with ctx.write() as tx:
+            if observed.outputs and observed.outputs.global_id:
+                clusters.claim_global_id(tx, cluster.id, observed.outputs.global_id)
+            clusters.set_cluster_status(tx, cluster)
+    except OperationError as error:
+        ctx.observed = None
+        return failed(f"cluster {observed.name}: {error}")
+    ctx.cluster = cluster
+    return DONE

@@ -1,0 +1,41 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Step: a way into the cluster's Kubernetes API, for this pass only, in memory only."""
+
+from __future__ import annotations
+
+from ...cluster import access
+from ...model.errors import ClusterAccessDenied, ClusterError, ProviderError
+from ...model.observed import ObservedCluster
+from ..context import PassContext
+from ..outcome import DONE, Outcome, of_error, waiting
+
+
+def enter_cluster(ctx: PassContext) -> Outcome:
+    """Mint a 600 s credential through the provider's own. Refused: make our principal an administrator, try again."""
+    if ctx.observed is None or ctx.observed.outputs is None:
+        return DONE
+    doing = f"reaching cluster {ctx.cluster.name}"
+    try:
+        _open(ctx, ctx.observed)
+    except ClusterAccessDenied:
+        return _grant_and_enter(ctx, ctx.observed, doing)
+    except (ClusterError, ProviderError) as error:
+        return of_error(error, doing=doing)
+    return DONE
+
+
+def _open(ctx: PassContext, cluster: ObservedCluster) -> None:
+    ctx.api = access.open_cluster(ctx.driver.bootstrap_access(cluster), pool_id=ctx.pool.id)
+
+
+def _grant_and_enter(ctx: PassContext, cluster: ObservedCluster, doing: str) -> Outcome:
+    try:
+        ctx.driver.grant_access(ctx.cluster_spec)
+        _open(ctx, cluster)
+    except ClusterAccessDenied:
+        return waiting(f"{doing}: access was granted to the account's principal and is not in effect yet")
+    except (ClusterError, ProviderError) as error:
+        return of_error(error, doing=doing)
+    return DONE

@@ -1,0 +1,78 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Step: the pool's nodes are matched with the cluster's Nodes, and those whose machines are gone are retired.
+
+What follows from a Node list is decided in nodes/matching.py; here the list is had and the decision written down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ...booking.reserve import bind_pending
+from ...cluster import node_list
+from ...model.errors import ClusterError
+from ...model.states import Intent, NodePoolState
+from ...nodes.matching import Matching, match
+from ...nodes.recording import record
+from ...nodes.waiting import waiting_since
+from ...store import Tx, clusters, gateways, pool_nodes
+from ..context import PassContext
+from ..outcome import DONE, Outcome, of_error, unknown
+
+
+def care_for_nodes(ctx: PassContext) -> Outcome:
+    """List the Nodes, match, retire, place what waits. An incomplete list is no list: nothing follows from it."""
+    if ctx.api is None or not ctx.claimed:
+        return DONE
+    try:
+        listed = node_list.list_nodes(ctx.api, pool_id=ctx.pool.id)
+    except ClusterError as error:
+        return of_error(error, doing="listing the Nodes")
+    with ctx.store.read() as tx:  # after the list was asked for: a machine that joined meanwhile is not taken for gone
+        nodes = pool_nodes.pool_nodes(tx, ctx.pool.id)
+        matching = match(
+            nodes,
+            listed,
+            listening=gateways.listening(tx),
+            desired_total=expected_nodes(ctx),
+            vanished_at=ctx.substrate.vanished_at,
+            now=tx.now,
+        )
+        since = waiting_since(matching, nodes, previous=ctx.substrate.waiting_since, now=tx.now)
+    with ctx.write() as tx:
+        record(tx, pool=ctx.pool, matching=matching)
+        bind_pending(tx, ctx.pool)
+        _record_joined(tx, ctx, matching)
+    ctx.matching = matching
+    ctx.substrate = replace(
+        ctx.substrate,
+        nodes_listed=matching.listed,
+        nodes_joined=matching.joined,
+        waiting_nodes=len(matching.waiting),
+        waiting_since=since,
+        vanished_at=matching.vanished_at,
+    )
+    if matching.to_confirm:
+        return unknown("most Nodes vanished at once: nobody is retired before a second list says so too")
+    return DONE
+
+
+def expected_nodes(ctx: PassContext) -> int:
+    """How many Nodes the substrate's flavors stand for now."""
+    if ctx.pool.intent != Intent.RUN:
+        return 0
+    wanted = [pool for pool in ctx.node_pools if pool.of_flavor and pool.state != NodePoolState.DELETING]
+    return sum(ctx.node_pool_spec(pool).nodes for pool in wanted)
+
+
+def _record_joined(tx: Tx, ctx: PassContext, matching: Matching) -> None:
+    """Mark node pools of which a node joined: from then on a failed one is never deleted and made again by itself."""
+    after = []
+    for pool in ctx.node_pools:
+        if pool.name in matching.joined_node_pools and not pool.ever_joined:
+            pool = replace(pool, ever_joined=True)
+            clusters.set_node_pool_status(tx, pool)
+        after.append(pool)
+    ctx.node_pools = tuple(after)

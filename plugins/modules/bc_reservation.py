@@ -1,0 +1,114 @@
+#!/usr/bin/python
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ansible module bc_reservation: book GPUs of a pool, and give them back."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: bc_reservation
+short_description: Book GPUs of a pool, and give them back
+version_added: 0.1.0
+description:
+  - A reservation holds GPUs of one node. It is known by its O(name), so a task that is run again finds it.
+  - GPUs are charged against the tenant's quota on the pool; a tenant without a quota has none. They are given back
+    once, when the reservation is released or the machine is gone.
+author:
+  - better_compute.fleet contributors (@better-compute)
+options:
+  name:
+    description:
+      - The reservation's name, unique among the caller's in the pool. A name is free again when its reservation ended.
+    type: str
+    required: true
+  pool:
+    description:
+      - The pool's name or id.
+    type: str
+    required: true
+  tenant:
+    description:
+      - The tenant that the GPUs are booked for; it owns the pool.
+    type: str
+    default: platform
+  gpus:
+    description:
+      - How many GPUs, all on one node. Required when O(state=present).
+    type: int
+  spot:
+    description:
+      - Whether to book on Spot nodes, which the provider may take away at any time. Others are never placed there.
+    type: bool
+    default: false
+  state:
+    description:
+      - V(present) books, V(absent) gives back.
+    type: str
+    choices: [present, absent]
+    default: present
+attributes:
+  check_mode:
+    description: Says what a run would change, and changes nothing.
+    support: full
+  diff_mode:
+    description: A booking has no difference worth showing.
+    support: none
+extends_documentation_fragment:
+  - better_compute.fleet.fleet
+"""
+
+EXAMPLES = r"""
+- name: Book one GPU
+  better_compute.fleet.bc_reservation:
+    name: train-1
+    pool: gpu-fleet
+    gpus: 1
+
+- name: Give it back
+  better_compute.fleet.bc_reservation:
+    name: train-1
+    pool: gpu-fleet
+    state: absent
+"""
+
+RETURN = r"""
+reservation:
+  description: The reservation, or null when there is none.
+  returned: always
+  type: dict
+  contains:
+    id:
+      description: Its id.
+      type: str
+    state:
+      description: C(pending) until a node has room, C(bound), C(released) or C(preempted).
+      type: str
+    gpus:
+      description: How many GPUs it holds.
+      type: int
+    spot:
+      description: Whether it stands on Spot nodes.
+      type: bool
+    node_id:
+      description: The pool node it stands on while it is bound.
+      type: str
+    device_ids:
+      description: The GPUs it holds.
+      type: list
+      elements: str
+    message:
+      description: Why it ended.
+      type: str
+"""
+
+from ..module_utils._core.ansible_io.reservations import run_reservation
+
+
+def main() -> None:
+    """Run the module."""
+    run_reservation()
+
+
+if __name__ == "__main__":
+    main()
