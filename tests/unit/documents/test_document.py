@@ -28,7 +28,6 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.d
     Substrate,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput
-
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import EXAMPLE, changed, example, put
 
 ACCOUNT = "providerAccounts.0"
@@ -215,8 +214,6 @@ def test_a_name_is_there_once(section: str) -> None:
     data[section].append(item)
     told = f'the string "{item["name"]}" is there twice: also at {section}[0]'
     assert problems(data) == {f"{section}[1].name": told}
-        f"{section}[1].name": f'the string "{data[section][0]["name"]}" is there twice: also at {section}[0]'
-    }
 
 
 def test_a_flavor_a_zone_a_subnet_and_a_quota_are_there_once() -> None:
