@@ -67,7 +67,7 @@ def ensure(call: Calls, eks: EKSClient, spec: ClusterSpec, *, settings: EksSetti
         return found
     request = _create_request(spec, settings=settings)
     try:
-        reply = call(eks.create_cluster, **request, clientRequestToken=request_token(tags=spec.tags, request=request))
+        reply = call(eks.create_cluster, **request, clientRequestToken=request_token(request))
     except AlreadyExists as taken:
         # Made by another process just now, by an earlier call whose reply was lost, or still being forgotten.
         found = describe(call, eks, spec)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from ...model.capabilities import CAPABILITIES, Capabilities
 from ...model.clock import Clock
-from ...model.errors import InvalidRequest
+from ...model.errors import InvalidRequest, Unavailable
 from ...model.observed import BootstrapAccess, ObservedCluster, ObservedNodePool
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
 from . import access, clusters, node_groups
@@ -53,51 +54,51 @@ class EksDriver:
 
     def node_zones(self) -> tuple[str, ...]:
         """The zones of the account's subnets; two subnets in one zone count once."""
-        zone_of = zones_of_subnets(self._calls(), self._clients.ec2, self._settings.subnet_ids)
+        with self._calling() as call:
+            zone_of = zones_of_subnets(call, self._clients.ec2, self._settings.subnet_ids)
         return tuple(sorted(set(zone_of.values())))
 
     def ensure_cluster(self, spec: ClusterSpec) -> ObservedCluster:
         """One DescribeCluster where it exists, else CreateCluster too."""
-        self._check_location(spec)
-        return clusters.ensure(self._calls(), self._clients.eks, spec, settings=self._settings)
+        with self._calling(spec) as call:
+            return clusters.ensure(call, self._clients.eks, spec, settings=self._settings)
 
     def get_cluster(self, spec: ClusterSpec) -> ObservedCluster | None:
         """One DescribeCluster."""
-        self._check_location(spec)
-        return clusters.describe(self._calls(), self._clients.eks, spec)
+        with self._calling(spec) as call:
+            return clusters.describe(call, self._clients.eks, spec)
 
     def delete_cluster(self, spec: ClusterSpec) -> Deletion:
         """DescribeCluster, then DeleteCluster."""
-        self._check_location(spec)
-        return clusters.delete(self._calls(), self._clients.eks, spec)
+        with self._calling(spec) as call:
+            return clusters.delete(call, self._clients.eks, spec)
 
     def get_node_pools(self, cluster: ClusterSpec) -> tuple[ObservedNodePool, ...]:
         """ListNodegroups, then one DescribeNodegroup each."""
-        self._check_location(cluster)
-        return node_groups.describe_all(self._calls(), self._clients.eks, cluster.name)
+        with self._calling(cluster) as call:
+            return node_groups.describe_all(call, self._clients.eks, cluster.name)
 
     def ensure_node_pool(
         self, cluster: ClusterSpec, spec: NodePoolSpec, observed: ObservedNodePool | None
     ) -> ObservedNodePool:
         """DescribeSubnets and CreateNodegroup, or UpdateNodegroupConfig, or nothing."""
-        self._check_location(cluster)
-        call = self._calls()
-        if observed:
-            return node_groups.resize(call, self._clients.eks, cluster, spec, observed)
-        zone_of = zones_of_subnets(call, self._clients.ec2, self._settings.subnet_ids)
-        return node_groups.create(
-            call,
-            self._clients.eks,
-            cluster,
-            spec,
-            node_role_arn=self._settings.node_role_arn,
-            subnets=subnets_in(spec.zones or sorted(set(zone_of.values())), zone_of),
-        )
+        with self._calling(cluster) as call:
+            if observed:
+                return node_groups.resize(call, self._clients.eks, cluster, spec, observed)
+            zone_of = zones_of_subnets(call, self._clients.ec2, self._settings.subnet_ids)
+            return node_groups.create(
+                call,
+                self._clients.eks,
+                cluster,
+                spec,
+                node_role_arn=self._settings.node_role_arn,
+                subnets=subnets_in(spec.zones or sorted(set(zone_of.values())), zone_of),
+            )
 
     def delete_node_pool(self, cluster: ClusterSpec, name: str, tags: Mapping[str, str]) -> Deletion:
         """DescribeNodegroup, then DeleteNodegroup."""
-        self._check_location(cluster)
-        return node_groups.delete(self._calls(), self._clients.eks, cluster.name, name, tags)
+        with self._calling(cluster) as call:
+            return node_groups.delete(call, self._clients.eks, cluster.name, name, tags)
 
     def bootstrap_access(self, cluster: ObservedCluster) -> BootstrapAccess:
         """A token signed here, without a call."""
@@ -116,21 +117,28 @@ class EksDriver:
 
     def grant_access(self, cluster: ClusterSpec) -> None:
         """DescribeCluster, GetCallerIdentity, GetRole, CreateAccessEntry, AssociateAccessPolicy."""
-        self._check_location(cluster)
-        access.grant(self._calls(), self._clients, cluster)
+        with self._calling(cluster) as call:
+            access.grant(call, self._clients, cluster)
 
     def revoke_access(self, cluster: ClusterSpec) -> None:
         """GetCallerIdentity, GetRole, DescribeAccessEntry, DeleteAccessEntry."""
-        self._check_location(cluster)
-        access.revoke(self._calls(), self._clients, cluster)
+        with self._calling(cluster) as call:
+            access.revoke(call, self._clients, cluster)
 
-    def _calls(self) -> Calls:
-        return Calls(sleep=self._sleep, jitter=self._jitter)
+    @contextmanager
+    def _calling(self, cluster: ClusterSpec | None = None) -> Iterator[Calls]:
+        """The calls of one method, under one budget.
 
-    def _check_location(self, cluster: ClusterSpec) -> None:
-        # The subnets are of one region: a cluster elsewhere could not use them, and would be looked for in vain.
-        if cluster.location != self._settings.region:
+        Raises:
+            InvalidRequest: the cluster is to be elsewhere than the account's subnets: it would be looked for in vain.
+            Unavailable: a reply lacks what the API's model promises. Something in between wrote it, and not AWS.
+        """
+        if cluster and cluster.location != self._settings.region:
             raise InvalidRequest(
                 f"cluster {cluster.name!r} is to be in {cluster.location!r}, but its account is for"
                 f" {self._settings.region!r}: on EKS the location is the account's region"
             )
+        try:
+            yield Calls(sleep=self._sleep, jitter=self._jitter)
+        except KeyError as member:
+            raise Unavailable(f"AWS's answer makes no sense: it has no {member}") from None

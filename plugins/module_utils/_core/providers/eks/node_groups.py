@@ -67,7 +67,7 @@ def create(
         OperationInProgress: the cluster is busy, or EKS still holds the name of a group that it no longer shows.
     """
     request = _create_request(cluster, spec, node_role_arn=node_role_arn, subnets=subnets)
-    token = request_token(tags=spec.tags, request=request, attempt=spec.attempt)
+    token = request_token(request, attempt=spec.attempt)
     try:
         reply = call(eks.create_nodegroup, **request, clientRequestToken=token)
     except AlreadyExists as taken:

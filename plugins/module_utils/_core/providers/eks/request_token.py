@@ -10,19 +10,17 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ...model.labels import CLUSTER
 
-
-def request_token(*, tags: Mapping[str, str], request: Mapping[str, Any], attempt: int = 0) -> str:
+def request_token(request: Mapping[str, Any], *, attempt: int = 0) -> str:
     """The `clientRequestToken` of a create.
 
-    What is asked for is part of it: a node group that was deleted and is wanted again in another shape is another
-    request, and AWS refuses an old token with new parameters.
+    All that is asked for is part of it: the names and the owner's tags, with the cluster row's id in them, make it
+    this fleet's own; and a node group that was deleted and is wanted again in another shape is another request, where
+    AWS refuses an old token with new parameters.
 
     Arguments:
-        tags: the owner's marks; the cluster row's id makes the token this fleet's own.
         request: the create's parameters.
         attempt: raised when a refused create is tried anew.
     """
-    content = json.dumps([tags[CLUSTER], attempt, request], sort_keys=True, separators=(",", ":"))
+    content = json.dumps([attempt, request], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(content.encode()).hexdigest()
