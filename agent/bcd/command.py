@@ -54,7 +54,7 @@ async def execute(command: str, *, environ: Mapping[str, str], host: Host) -> in
         logger.critical("the environment cannot be used:\n%s", error)
         return SETTINGS_EXIT_CODE
     state = StateFolder(settings.state_dir)
-    gateway = Gateway(settings, host.clock)
+    gateway = Gateway(settings, host)
     try:
         if command == RUN:
             await _run(settings=settings, state=state, gateway=gateway, host=host)

@@ -19,7 +19,7 @@ import httpcore
 
 from . import __version__
 from .errors import Refused, Unreachable
-from .host import Clock
+from .host import Host
 from .inventory import Inventory
 from .pinning import PinnedBackend, pinned_context
 from .secret import Secret
@@ -71,15 +71,15 @@ class Booked:
 class Gateway:
     """A client of one gateway. Every call may raise WrongPin, Unreachable and Refused (see errors.py)."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
+    def __init__(self, settings: Settings, host: Host) -> None:
         """Open nothing yet: connections come with the first call."""
         self._settings = settings
-        self._clock = clock
+        self._clock = host.clock
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=pinned_context(),
             max_connections=MAX_CONNECTIONS,
             keepalive_expiry=IDLE_SECONDS,
-            network_backend=PinnedBackend(settings.pins),
+            network_backend=PinnedBackend(network=host.network, pins=settings.pins),
         )
 
     async def join(

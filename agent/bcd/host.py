@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What bcd needs of the machine it runs on: time, chance, a name, and GPUs. Real ones here, made-up ones elsewhere."""
+"""What bcd needs of the machine it runs on: time, chance, a network, a name, GPUs. Real ones here, made-up ones elsewhere."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
+
+import httpcore
 
 from .inventory import Gpu, read_nvml
 
@@ -49,6 +51,7 @@ class Host:
         read_gpus: its GPUs now, or None when that cannot be told (no driver yet).
         clock: what every pause is taken on.
         chance: what jitter comes from. Not for secrets.
+        network: what opens its connections.
         long_poll_seconds: how long a bookings call may stay open; 0 asks only when a heartbeat tells of a change,
             so that every pause of bcd is one on its clock.
     """
@@ -57,5 +60,6 @@ class Host:
     read_gpus: Callable[[], tuple[Gpu, ...] | None] = read_nvml
     clock: Clock = field(default_factory=SystemClock)
     chance: random.Random = field(default_factory=random.Random)
+    network: httpcore.AsyncNetworkBackend = field(default_factory=httpcore.AnyIOBackend)
     # Under the minute after which common proxies and NATs drop a silent connection.
     long_poll_seconds: int = 30

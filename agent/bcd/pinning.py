@@ -43,11 +43,12 @@ def pinned_context() -> ssl.SSLContext:
     return context
 
 
-class PinnedBackend(httpcore.AnyIOBackend):
+class PinnedBackend(httpcore.AsyncNetworkBackend):
     """Opens connections whose TLS ends unless the peer shows a pinned key."""
 
-    def __init__(self, pins: frozenset[bytes]) -> None:
-        """Take the SHA-256 digests of the keys that may be shown."""
+    def __init__(self, *, network: httpcore.AsyncNetworkBackend, pins: frozenset[bytes]) -> None:
+        """Arguments: network: what opens connections; pins: the SHA-256 digests of the keys that may be shown."""
+        self._network = network
         self._pins = pins
 
     async def connect_tcp(
@@ -59,7 +60,7 @@ class PinnedBackend(httpcore.AnyIOBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """A TCP connection whose `start_tls` checks the pins."""
-        stream = await super().connect_tcp(host, port, timeout, local_address, socket_options)
+        stream = await self._network.connect_tcp(host, port, timeout, local_address, socket_options)
         return _PinnedStream(stream, self._pins)
 
 

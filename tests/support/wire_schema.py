@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # comes without types
 
 SCHEMA_FILE = Path(__file__).parents[2] / "wire" / "bcd-gateway.v1.json"
 
@@ -20,6 +20,11 @@ def schema() -> dict[str, Any]:
     """The published schema."""
     data: dict[str, Any] = json.loads(SCHEMA_FILE.read_text())
     return data
+
+
+def check_schema() -> None:
+    """Raise what is wrong with the schema itself."""
+    Draft202012Validator.check_schema(schema())
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import asyncio
 import json
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -17,19 +17,12 @@ import pytest
 from ansible_collections.better_compute.fleet.tests.support.gateway_double import make_certificate
 from bcd.errors import GatewayError, Refused, Unreachable
 from bcd.gateway import Gateway
+from bcd.host import Host
 from bcd.secret import Secret
 from bcd.settings import read_settings
 
 NODE = "node_" + "0" * 26
 IDENTITY = Secret("I" * 43)
-
-
-class NoWait:
-    async def sleep(self, seconds: float) -> None:
-        raise AssertionError("a call is tried once")
-
-    def busy(self) -> AbstractContextManager[None]:
-        return nullcontext()
 
 
 @asynccontextmanager
@@ -58,7 +51,7 @@ async def answering(folder: Path, answer: bytes) -> AsyncIterator[Gateway]:
             "BCD_JOIN_TOKEN_FILE": str(folder / "token"),
         }
     )
-    gateway = Gateway(settings, NoWait())
+    gateway = Gateway(settings, Host())
     try:
         yield gateway
     finally:
