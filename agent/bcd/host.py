@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What bcd needs of the machine it runs on: time, chance, a network, a name, GPUs. Real ones here, made-up ones elsewhere."""
+"""What bcd needs of its machine: time, chance, a network, a name, GPUs. Real ones here, made-up ones elsewhere."""
 
 from __future__ import annotations
 
