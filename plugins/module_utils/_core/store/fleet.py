@@ -145,9 +145,9 @@ def pool(tx: Tx, pool_id: PoolId) -> PoolRecord | None:
 def lock_pool(tx: Tx, pool_id: PoolId) -> PoolRecord | None:
     """One pool, archived or not, that no other transaction changes or locks until this one ends.
 
-    What is decided by counting (quota, free devices, bookings left on a pool's nodes) is decided under this lock. To be
-    taken after the work unit (a lease's guard or ``work.make_due``) and before all other rows, so that nobody waits in a
-    circle. On SQLite a write transaction shuts everybody else out anyway.
+    What is decided by counting (quota, free devices, bookings left on a pool's nodes) is decided under this lock. It is
+    taken after the work unit (a lease's guard or ``work.make_due``) and before all other rows, so that nobody waits in
+    a circle. On SQLite a write transaction shuts everybody else out anyway.
     """
     from sqlalchemy import select
 

@@ -11,7 +11,7 @@ from ..model.clock import Clock, SystemClock
 from ..model.errors import StoreUnavailable
 from .engine import make_engine, masked, parse_url
 from .failures import translated
-from .schema import check_schema, create_schema, is_empty, sqlite_path
+from .schema import check_schema, create_schema, is_empty, sqlite_path, use_wal
 from .unit_of_work import Store
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ def open_store(url: str, *, clock: Clock | None = None, create: bool = True) -> 
             if sqlite and create and (not sqlite_path(parsed).exists() or _holds_nothing(engine)):
                 create_schema(url)
             check_schema(engine, name=name)
+            if sqlite:
+                use_wal(engine)
     except BaseException:
         engine.dispose()
         raise

@@ -159,7 +159,8 @@ def seen(tx: Tx, node_ids: Iterable[NodeId], at: datetime) -> None:
         some = ids[first : first + _IDS_PER_STATEMENT]
         mine = (table.c.id.in_(some), table.c.last_seen_at < at, table.c.state != NodeState.RETIRED.value)
         # Locked in the order of their ids: two gateways that tell of the same nodes wait for each other at most.
-        locked = [row.id for row in tx.rows(select(table.c.id).where(*mine).order_by(table.c.id).with_for_update())]
+        mine_by_id = select(table.c.id).where(*mine).order_by(table.c.id).with_for_update(key_share=True)
+        locked = [row.id for row in tx.rows(mine_by_id)]
         if locked:
             tx.execute(table.update().where(table.c.id.in_(locked)).values(last_seen_at=at))
 

@@ -9,6 +9,8 @@ import contextlib
 import os
 import sqlite3
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,9 @@ _FILE_MODE = 0o660
 
 _NEW_FOLDER_MODE = 0o700
 
+_LOCK_NUMBER = int.from_bytes(b"bcfleet", "big")
+"""PostgreSQL's advisory locks are numbers; any constant of our own will do."""
+
 
 def create_schema(url: str) -> None:
     """Make this version's tables in an empty database (SQLite: also the file) and stamp it.
@@ -38,20 +43,32 @@ def create_schema(url: str) -> None:
         SchemaMismatch: it holds tables and no stamp: it belongs to something else.
         StoreUnavailable: the database cannot be reached.
     """
+    with changing_schema(url) as connection:
+        if _stamp(connection) is None:
+            tables().metadata.create_all(connection)
+            _write_stamp(connection)
+
+
+@contextmanager
+def changing_schema(url: str) -> Iterator[Connection]:
+    """One transaction in which the schema may be made or changed, by one process at a time. A SQLite file is made.
+
+    Raises:
+        SchemaMismatch: the database holds tables and no stamp: it belongs to something else.
+        StoreUnavailable: the database cannot be reached, or stays locked.
+    """
     parsed = parse_url(url)
     engine = make_engine(parsed)
     try:
         with translated(masked(parsed)):
             if parsed.get_backend_name() == "sqlite":
-                create_sqlite_file(parsed)
-                _use_wal(engine)
+                _make_sqlite_file(parsed)
             with engine.execution_options(**{WRITES: True}).begin() as connection:
-                lock_schema(connection)
-                if _stamp(connection) is None:
-                    if not is_empty(connection):
-                        raise SchemaMismatch(f"{masked(parsed)} holds other tables: name a database of its own")
-                    tables().metadata.create_all(connection)
-                    _write_stamp(connection)
+                if connection.dialect.name == "postgresql":
+                    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK_NUMBER})")
+                if _stamp(connection) is None and not is_empty(connection):
+                    raise SchemaMismatch(f"{masked(parsed)} holds other tables: name a database of its own")
+                yield connection
     finally:
         engine.dispose()
 
@@ -85,7 +102,7 @@ def sqlite_path(url: URL) -> Path:
     return Path(str(url.database))
 
 
-def create_sqlite_file(url: URL) -> None:
+def _make_sqlite_file(url: URL) -> None:
     """Make an empty file with the right owner before SQLite does. One that exists is left as it is.
 
     SQLite gives the -wal and -shm files beside it the same mode and owner.
@@ -110,18 +127,8 @@ def create_sqlite_file(url: URL) -> None:
         raise StoreUnavailable(f"{masked(url)} cannot be created: {failure.strerror}") from failure
 
 
-def lock_schema(connection: Connection) -> None:
-    """Let only one process at a time make or change the schema; the transaction's end gives the lock back.
-
-    On SQLite every write transaction excludes the others already.
-    """
-    if connection.dialect.name == "postgresql":
-        # Any constant will do as the lock's number; this one is the text "bcfleet" as bytes.
-        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({int.from_bytes(b'bcfleet', 'big')})")
-
-
-def _use_wal(engine: Engine) -> None:
-    """Switch the file to WAL, which it then keeps.
+def use_wal(engine: Engine) -> None:
+    """Switch the SQLite file to WAL, which it then keeps; one that came from a backup may have to be switched again.
 
     The switch needs the file alone and does not wait for others (SQLite refuses at once with "database is locked"
     whatever the busy timeout), so two processes that open one new file have to try again.

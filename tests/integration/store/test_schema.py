@@ -1,0 +1,197 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a database comes to its schema: made new, or migrated; and what is said when it has none that fits."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, create_engine, inspect, text
+
+from ansible_collections.better_compute.fleet.daemon.migrations import alembic_config, migrate
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
+    SchemaMismatch,
+    StoreUnavailable,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import create_schema, fleet, open_store
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.schema import HEAD
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.tables import tables
+from ansible_collections.better_compute.fleet.tests.support import rows, store_processes
+
+PROCESSES = get_context("spawn")
+
+
+@pytest.fixture
+def engine(database_url: str) -> Iterator[Engine]:
+    """A plain look at the database, past the store."""
+    engine = create_engine(database_url)
+    yield engine
+    engine.dispose()
+
+
+def described_sqlite(connection: Connection) -> dict[str, Any]:
+    """Columns, references, unique keys and indexes of each table, as SQLite's pragmas and its own text give them."""
+
+    def pragma(what: str, name: str) -> list[Any]:
+        return [tuple(row) for row in connection.exec_driver_sql(f"PRAGMA {what}('{name}')")]
+
+    said: dict[str, Any] = {}
+    for table in inspect(connection).get_table_names():
+        said[table] = pragma("table_info", table)
+        said[f"references of {table}"] = sorted(row[2:] for row in pragma("foreign_key_list", table))
+        said[f"unique keys of {table}"] = sorted(
+            (row[3], [column for _, _, column in pragma("index_info", row[1])]) for row in pragma("index_list", table)
+        )
+    made = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"))
+    return {**said, **{row.name: row.sql for row in made}}
+
+
+def described(connection: Connection) -> dict[str, Any]:
+    """Everything that the database itself says of its schema, in words that can be compared."""
+    if connection.dialect.name == "sqlite":
+        return described_sqlite(connection)
+    indexes = connection.execute(text("SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'"))
+    columns = connection.execute(
+        text(
+            "SELECT table_name, column_name, data_type, is_nullable, column_default, ordinal_position "
+            "FROM information_schema.columns WHERE table_schema = 'public'"
+        )
+    )
+    constraints = connection.execute(
+        text(
+            "SELECT conname, pg_get_constraintdef(oid) AS definition FROM pg_constraint "
+            "WHERE connamespace = 'public'::regnamespace"
+        )
+    )
+    return {
+        **{row.indexname: row.indexdef for row in indexes},
+        **{f"{row.table_name}.{row.column_name}": tuple(row) for row in columns},
+        **{f"constraint {row.conname}": row.definition for row in constraints},
+    }
+
+
+def test_the_newest_revision_is_the_one_that_new_databases_are_stamped_with() -> None:
+    assert ScriptDirectory.from_config(alembic_config()).get_current_head() == HEAD
+
+
+def test_migrating_an_empty_database_leads_to_the_tables(database_url: str, engine: Engine) -> None:
+    migrate(database_url)
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True, "compare_server_default": True})
+        assert compare_metadata(context, tables().metadata) == []
+
+
+def test_migrating_and_creating_lead_to_the_same_schema(database_url: str, engine: Engine) -> None:
+    migrate(database_url)
+    with engine.begin() as connection:
+        migrated = described(connection)
+        tables().metadata.drop_all(connection)
+        connection.execute(text("DROP TABLE alembic_version"))
+    create_schema(database_url)
+    with engine.connect() as connection:
+        assert described(connection) == migrated
+    assert len(migrated) > len(tables().metadata.tables)
+
+
+def test_a_migrated_database_opens(database_url: str) -> None:
+    migrate(database_url)
+    open_store(database_url).close()
+
+
+def test_migrating_twice_changes_nothing(database_url: str) -> None:
+    migrate(database_url)
+    store = open_store(database_url)
+    with store.write() as tx:
+        fleet.put_site(tx, rows.site())
+    migrate(database_url)
+    with store.read() as tx:
+        assert len(fleet.sites(tx)) == 1
+    store.close()
+
+
+def test_an_empty_postgresql_database_says_what_to_run(postgresql_url: str) -> None:
+    with pytest.raises(SchemaMismatch, match="bc-fleetd migrate"):
+        open_store(postgresql_url)
+
+
+def test_a_database_of_another_revision_says_what_to_run(database_url: str, engine: Engine) -> None:
+    create_schema(database_url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(SchemaMismatch, match=f"has schema 9999, this version needs {HEAD}.*bc-fleetd migrate"):
+        open_store(database_url)
+    with pytest.raises(SchemaMismatch, match="newer version"):
+        migrate(database_url)
+
+
+def test_a_database_of_something_else_is_left_alone(database_url: str, engine: Engine) -> None:
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE customers (id INTEGER)"))
+    for attempt in (open_store, create_schema, migrate):
+        with pytest.raises(SchemaMismatch):
+            attempt(database_url)
+    with engine.connect() as connection:
+        assert inspect(connection).get_table_names() == ["customers"]
+
+
+def test_a_file_that_is_no_database_is_a_mismatch(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not a database, but a text of some length " * 50)
+    with pytest.raises(SchemaMismatch, match="not an SQLite database"):
+        open_store(f"sqlite:///{tmp_path / 'notes.txt'}")
+
+
+def test_a_new_sqlite_file_is_made_for_its_owner_and_its_folders_group(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "fleet.db"
+    before = os.umask(0o077)
+    try:
+        open_store(f"sqlite:///{path}").close()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o660
+    assert path.stat().st_gid == path.parent.stat().st_gid
+
+
+def test_a_file_that_was_begun_and_never_finished_is_made_ready(tmp_path: Path) -> None:
+    (tmp_path / "fleet.db").touch()
+    open_store(f"sqlite:///{tmp_path / 'fleet.db'}").close()
+    open_store(f"sqlite:///{tmp_path / 'fleet.db'}", create=False).close()
+
+
+def test_a_missing_file_is_not_made_unless_asked_for(sqlite_url: str, tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match="does not exist"):
+        open_store(sqlite_url, create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def run_at_once(target: Any, url: str, *, processes: int) -> list[int | None]:
+    """Run the function in that many processes, which start together; gives their exit codes."""
+    together = PROCESSES.Barrier(processes)
+    running = [PROCESSES.Process(target=target, args=(url, together, number)) for number in range(processes)]
+    for process in running:
+        process.start()
+    for process in running:
+        process.join()
+    return [process.exitcode for process in running]
+
+
+def test_processes_that_open_one_new_file_at_once_all_succeed(sqlite_url: str) -> None:
+    assert run_at_once(store_processes.open_and_write, sqlite_url, processes=3) == [0, 0, 0]
+    store = open_store(sqlite_url)
+    with store.read() as tx:
+        assert [site.name for site in fleet.sites(tx)] == ["site-0", "site-1", "site-2"]
+    store.close()
+
+
+def test_processes_that_migrate_one_database_at_once_all_succeed(database_url: str) -> None:
+    assert run_at_once(store_processes.migrate_it, database_url, processes=2) == [0, 0]
+    open_store(database_url).close()
