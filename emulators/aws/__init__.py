@@ -5,6 +5,21 @@
 
 from __future__ import annotations
 
-from .protocols import ApiEndpoint, ClusterApis, InstantMachines, Machine, MachineHost, UnreachableApis
+from .account import Account, Credentials
+from .eks import Capacity, Timings
+from .emulator import AwsEmulator
+from .protocols import ClusterApis, Machine, MachineHost
+from .stand_ins import InstantMachines, UnreachableApis
 
-__all__ = ["ApiEndpoint", "ClusterApis", "InstantMachines", "Machine", "MachineHost", "UnreachableApis"]
+__all__ = [
+    "Account",
+    "AwsEmulator",
+    "Capacity",
+    "ClusterApis",
+    "Credentials",
+    "InstantMachines",
+    "Machine",
+    "MachineHost",
+    "Timings",
+    "UnreachableApis",
+]

@@ -1,40 +1,30 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the AWS emulator needs from its neighbours: something that runs Kubernetes APIs, and something that runs machines.
+"""What the AWS emulator needs from its neighbours: something that runs Kubernetes APIs, something that runs machines.
 
-The AWS emulator calls these without holding a lock of its own, from its request threads and from the clock's thread, and
-may be called back from within or from any other thread.
+The AWS emulator calls these without holding a lock of its own, from its request threads and from the clock's thread,
+and may be called back from within or from any other thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApiEndpoint:
-    """Where a cluster's Kubernetes API listens.
-
-    Attributes:
-        url: `https://127.0.0.1:<port>`.
-        ca_pem: the certificate authority that signed its certificate.
-    """
-
-    url: str
-    ca_pem: str
 
 
 class ClusterApis(Protocol):
     """Runs one Kubernetes API per cluster."""
 
-    def start(self, cluster: str) -> ApiEndpoint:
+    def start(self, cluster: str) -> tuple[str, str]:
         """Start the API of a cluster and return once it answers.
 
         Arguments:
             cluster: the cluster's name, unique among those that exist; the same name may come again after `stop`.
+
+        Returns:
+            Its URL, and the certificate authority (PEM) that its certificate is to be checked against.
         """
         ...
 
@@ -90,38 +80,3 @@ class MachineHost(Protocol):
     def terminate(self, instance_id: str) -> None:
         """End a machine without goodbye, now; its Node may linger. One that does not run is no error."""
         ...
-
-
-class InstantMachines:
-    """A stand-in for a machine host: every machine is ready at once. For tests of AWS alone."""
-
-    def __init__(self) -> None:
-        """Runs nothing."""
-        self.running: dict[str, Machine] = {}
-
-    def launch(self, machine: Machine, ready: Callable[[], None]) -> None:
-        """Note it and say that it is ready."""
-        self.running[machine.instance_id] = machine
-        ready()
-
-    def terminate(self, instance_id: str) -> None:
-        """Forget it."""
-        self.running.pop(instance_id, None)
-
-
-@dataclass(slots=True)
-class UnreachableApis:
-    """A stand-in for Kubernetes APIs: gives every cluster an endpoint at which nothing listens. For tests of AWS alone."""
-
-    ca_pem: str = "-----BEGIN CERTIFICATE-----\nbm90aGluZw==\n-----END CERTIFICATE-----\n"
-    started: dict[str, ApiEndpoint] = field(default_factory=dict)
-
-    def start(self, cluster: str) -> ApiEndpoint:
-        """Note it; the discard port answers nobody."""
-        endpoint = ApiEndpoint(url="https://127.0.0.1:9", ca_pem=self.ca_pem)
-        self.started[cluster] = endpoint
-        return endpoint
-
-    def stop(self, cluster: str) -> None:
-        """Forget it."""
-        self.started.pop(cluster, None)

@@ -1,0 +1,154 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Clusters: created, read, deleted."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from uuid import uuid4
+
+from ..errors import in_use, invalid_parameter, invalid_request, limit_exceeded
+from . import access
+from .records import ACTIVE, CREATING, DELETING, UPDATING, Cluster, Document
+from .state import ACCESS_ENTRY_KIND, CLOUD, CLUSTER_KIND, Asked, State, check_tags, page
+
+DEFAULT_VERSION: Final = "1.34"
+VERSIONS: Final = ("1.32", "1.33", "1.34", "1.35")
+_CLUSTERS_A_REGION: Final = 100
+_ZONES: Final = 2
+"""A control plane wants subnets in at least two zones."""
+
+
+def create(state: State, asked: Asked) -> Document:
+    """CreateCluster."""
+    made: list[Cluster] = []
+
+    def current() -> Document | None:
+        alive = state.clusters.get(made[0].name) is made[0]
+        return {"cluster": made[0].describe()} if alive else None
+
+    def do() -> Document:
+        made.append(_create(state, asked))
+        return {"cluster": made[0].describe()}
+
+    return state.once("CreateCluster", asked, current=current, do=do)
+
+
+def _create(state: State, asked: Asked) -> Cluster:
+    name: str = asked["name"]
+    if name in state.clusters:
+        raise in_use(f"Cluster already exists with name: {name}", clusterName=name)
+    if len(state.clusters) >= _CLUSTERS_A_REGION:
+        raise limit_exceeded(f"Cluster limit exceeded: {_CLUSTERS_A_REGION}")
+    version = asked.get("version", DEFAULT_VERSION)
+    if version not in VERSIONS:
+        raise invalid_parameter(f"unsupported Kubernetes version {version}", clusterName=name)
+    if not state.account.role_exists(asked["roleArn"]):
+        raise invalid_parameter(
+            "Role with arn: " + asked["roleArn"] + ", could not be assumed because it does not exist"
+        )
+    tags = asked.get("tags", {})
+    check_tags(tags)
+    access_config = asked.get("accessConfig", {})
+    cluster = Cluster(
+        name=name,
+        uuid=str(uuid4()),
+        created_at=state.engine.clock.now(),
+        version=version,
+        role_arn=asked["roleArn"],
+        network=_network(state, asked["resourcesVpcConfig"]),
+        authentication_mode=access_config.get("authenticationMode", "CONFIG_MAP"),
+        tags=dict(tags),
+    )
+    state.clusters[name] = cluster
+    state.engine.inventory.add(CLOUD, CLUSTER_KIND, name, tags=_text(tags))
+    if access_config.get("bootstrapClusterCreatorAdminPermissions", True):
+        access.make_creator_admin(state, cluster, asked.caller)
+    state.after(
+        state.timings.cluster_create, kind="create-cluster", target=name, finish=lambda: _start_api(state, cluster)
+    )
+    return cluster
+
+
+def _network(state: State, wanted: dict[str, Any]) -> Document:
+    subnets: list[str] = wanted.get("subnetIds", [])
+    zones = state.account.subnet_zones(subnets)
+    unknown = [subnet for subnet, zone in zones.items() if zone is None]
+    if unknown:
+        raise invalid_parameter(f"The subnet ID '{unknown[0]}' does not exist (Service: AmazonEC2)")
+    if len(set(zones.values())) < _ZONES:
+        raise invalid_parameter("Subnets specified must be in at least two different AZs")
+    public = wanted.get("endpointPublicAccess", True)
+    private = wanted.get("endpointPrivateAccess", False)
+    if not public and not private:
+        raise invalid_parameter("Private and public endpoint access cannot be false")
+    return {
+        "subnetIds": subnets,
+        "securityGroupIds": wanted.get("securityGroupIds", []),
+        "clusterSecurityGroupId": f"sg-{uuid4().hex[:17]}",
+        "vpcId": state.account.vpc_id,
+        "endpointPublicAccess": public,
+        "endpointPrivateAccess": private,
+        "publicAccessCidrs": wanted.get("publicAccessCidrs", ["0.0.0.0/0"]) if public else [],
+    }
+
+
+def _start_api(state: State, cluster: Cluster) -> None:
+    def start() -> None:
+        url, ca_pem = state.apis.start(cluster.name)
+        with state.changing():
+            cluster.endpoint, cluster.ca_pem = url, ca_pem
+            cluster.status = ACTIVE
+
+    state.later(start)
+
+
+def describe(state: State, asked: Asked) -> Document:
+    """DescribeCluster."""
+    return {"cluster": state.cluster(asked["name"]).describe()}
+
+
+def list_names(state: State, asked: Asked) -> Document:
+    """ListClusters."""
+    return page(list(state.clusters), asked, key="clusters")
+
+
+def delete(state: State, asked: Asked) -> Document:
+    """DeleteCluster."""
+    name: str = asked["name"]
+    cluster = state.cluster(name)
+    if cluster.node_groups:
+        raise in_use("Cluster has nodegroups attached", clusterName=name, nodegroupName=",".join(cluster.node_groups))
+    if cluster.status == DELETING:
+        raise in_use(f"Cluster {name} is already being deleted", clusterName=name)
+    if cluster.status in (CREATING, UPDATING):
+        text = f"Cannot delete because cluster {name} currently has an update in progress"
+        raise in_use(text, clusterName=name)
+    cluster.status = DELETING
+    state.after(state.timings.cluster_delete, kind="delete-cluster", target=name, finish=lambda: _gone(state, cluster))
+    return {"cluster": cluster.describe()}
+
+
+def _gone(state: State, cluster: Cluster) -> None:
+    def stop() -> None:
+        state.apis.stop(cluster.name)
+        with state.changing():
+            del state.clusters[cluster.name]
+            state.engine.inventory.remove(CLOUD, CLUSTER_KIND, cluster.name)
+            for arn in cluster.access_entries:
+                state.engine.inventory.remove(CLOUD, ACCESS_ENTRY_KIND, f"{cluster.name} {arn}")
+
+    state.later(stop)
+
+
+def active(state: State, name: str) -> Cluster:
+    """The cluster, which must be ACTIVE for what is asked."""
+    cluster = state.cluster(name)
+    if cluster.status != ACTIVE:
+        raise invalid_request(f"Cluster '{name}' is not in ACTIVE status", clusterName=name)
+    return cluster
+
+
+def _text(tags: dict[str, str]) -> str:
+    return ", ".join(f"{key}={value}" for key, value in sorted(tags.items()))

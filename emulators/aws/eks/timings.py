@@ -1,0 +1,36 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How long things take at EKS, in seconds on the engine's clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timings:
+    """The delays; the defaults are about what public reports tell of the real one.
+
+    Attributes:
+        cluster_create: until a cluster is ACTIVE.
+        cluster_delete: until a cluster is gone.
+        node_group_launch: until the instances of a new node group start.
+        node_group_update: until an update has changed the Auto Scaling group.
+        node_group_delete: until a node group is gone; its instances end at once.
+        node_wait: how long a new node group's Nodes may take to become Ready before it is CREATE_FAILED.
+        replace: until an instance that was lost is replaced, or a launch that found no capacity is tried again.
+    """
+
+    cluster_create: float = 540.0
+    cluster_delete: float = 180.0
+    node_group_launch: float = 60.0
+    node_group_update: float = 20.0
+    node_group_delete: float = 120.0
+    node_wait: float = 900.0
+    replace: float = 60.0
+
+    def divided_by(self, haste: float) -> Timings:
+        """The same, so many times as fast; what is waited for others (`node_wait`) stays."""
+        shortened = {f.name: getattr(self, f.name) / haste for f in fields(self) if f.name != "node_wait"}
+        return Timings(**shortened, node_wait=self.node_wait)

@@ -1,0 +1,76 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How AWS's services word a refusal: EKS in JSON, STS and IAM in the query protocol's XML, EC2 in its own XML."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Final
+from uuid import uuid4
+from xml.sax.saxutils import escape
+
+from ..engine import Answer
+from .errors import AwsError
+
+_XML: Final = "text/xml; charset=utf-8"
+_NOT_A_SERVER_ERROR: Final = 500
+
+
+def refusal(service: str, error: AwsError) -> Answer:
+    """The answer that carries a refusal.
+
+    Arguments:
+        service: `eks`, `ec2`, `sts`, `iam`.
+    """
+    return _RENDERERS.get(service, _json)(error)
+
+
+def _json(error: AwsError) -> Answer:
+    body = {**error.about, "message": error.message}
+    return Answer(
+        status=error.status,
+        body=json.dumps(body).encode(),
+        headers={
+            "Content-Type": "application/json",
+            "x-amzn-errortype": error.code,
+            "x-amzn-requestid": str(uuid4()),
+        },
+    )
+
+
+def _query(error: AwsError) -> Answer:
+    side = "Sender" if error.status < _NOT_A_SERVER_ERROR else "Receiver"
+    code = _QUERY_CODES.get(error.code, error.code)
+    body = (
+        f"<ErrorResponse><Error><Type>{side}</Type><Code>{escape(code)}</Code>"
+        f"<Message>{escape(error.message)}</Message></Error><RequestId>{uuid4()}</RequestId></ErrorResponse>"
+    )
+    return Answer(status=error.status, body=body.encode(), headers={"Content-Type": _XML})
+
+
+def _ec2(error: AwsError) -> Answer:
+    code = _EC2_CODES.get(error.code, error.code)
+    body = (
+        f"<Response><Errors><Error><Code>{escape(code)}</Code><Message>{escape(error.message)}</Message></Error>"
+        f"</Errors><RequestID>{uuid4()}</RequestID></Response>"
+    )
+    return Answer(status=error.status, body=body.encode(), headers={"Content-Type": _XML})
+
+
+_RENDERERS: Final[Mapping[str, Callable[[AwsError], Answer]]] = {"sts": _query, "iam": _query, "ec2": _ec2}
+
+_QUERY_CODES: Final = {
+    "UnrecognizedClientException": "InvalidClientTokenId",
+    "InvalidSignatureException": "SignatureDoesNotMatch",
+    "ExpiredTokenException": "ExpiredToken",
+    "MissingAuthenticationTokenException": "MissingAuthenticationToken",
+}
+"""What the query protocol calls the errors that JSON services name otherwise."""
+
+_EC2_CODES: Final = {
+    "UnrecognizedClientException": "AuthFailure",
+    "InvalidSignatureException": "AuthFailure",
+    "ExpiredTokenException": "RequestExpired",
+}

@@ -1,0 +1,153 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The emulator's one loopback port: tells AWS's services apart, checks signatures, and passes requests on.
+
+A service is recognised as AWS's own front door cannot be fooled about it: by the scope that the request is signed for.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from functools import partial
+from threading import Thread
+from typing import Any, Final
+
+from werkzeug.serving import WSGIRequestHandler, make_server
+
+from ..engine import Answer, Call, Engine, InjectedError, ReplyLost
+from . import moto_services, rendering, signature
+from .account import REGION, Account
+from .eks import EksService, shapes
+from .errors import AwsError
+from .moto_services import MotoServices
+from .signature import Request
+
+CLOUD: Final = "aws"
+
+_POLL_SECONDS: Final = 0.02
+"""How soon the server notices that it is to stop."""
+
+Environ = dict[str, Any]
+StartResponse = Callable[[str, list[tuple[str, str]]], object]
+
+
+class _Handler(WSGIRequestHandler):
+    """Quiet, with connections that stay open and answers that leave at once."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def log(self, type: str, message: str, *args: object) -> None:  # noqa: A002 - werkzeug's name
+        """Say nothing: the request log knows it all."""
+
+
+class AwsServer:
+    """Serves EKS, EC2, IAM and STS at `url`."""
+
+    def __init__(self, *, engine: Engine, account: Account, eks: EksService) -> None:
+        """Listen on a free loopback port; `start` serves it."""
+        self._engine = engine
+        self._account = account
+        self._eks = eks
+        self._moto = MotoServices(account)
+        self._server = make_server("127.0.0.1", 0, self._serve, threaded=True, request_handler=_Handler)
+        self._thread = Thread(
+            target=partial(self._server.serve_forever, poll_interval=_POLL_SECONDS), name="emulated-aws", daemon=True
+        )
+
+    @property
+    def url(self) -> str:
+        """Where it listens: the endpoint URL of every service."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Answer nobody any more."""
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def _serve(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
+        request = _request(environ)
+        service = "eks"
+        try:
+            signed = signature.read_header(request.headers)
+            service = signed.service
+            call = _call(service, request)
+            answer = self._engine.handle(call, lambda: self._answer(environ, request, signed))
+        except AwsError as error:
+            answer = rendering.refusal(service, error)
+        except InjectedError as error:
+            answer = rendering.refusal(service, AwsError(error.status, error.code, error.message))
+        except ReplyLost:
+            connection: socket.socket = environ["werkzeug.socket"]
+            connection.shutdown(socket.SHUT_RDWR)
+            answer = Answer(status=500)
+        start_response(f"{answer.status} -", [*answer.headers.items(), ("Content-Length", str(len(answer.body)))])
+        return [answer.body]
+
+    def _answer(self, environ: Environ, request: Request, signed: signature.Signature) -> Answer:
+        """The effect of a request, with AWS's refusals already worded."""
+        try:
+            # boto3 signs with the machine's clock, whatever the engine's one says.
+            caller = signature.verify(
+                signed, request, account=self._account, now=datetime.now(UTC), today=self._engine.clock.now()
+            )
+            if signed.region != REGION:
+                raise AwsError(403, "InvalidSignatureException", f"Credential should be scoped to region '{REGION}'.")
+            if signed.service == "eks":
+                return self._eks.answer(request, caller)
+            return self._moto.answer(signed.service, environ, request, caller)
+        except AwsError as error:
+            return rendering.refusal(signed.service, error)
+
+
+def _request(environ: Environ) -> Request:
+    path, _, query = environ["REQUEST_URI"].partition("?")
+    headers = {
+        name.removeprefix("HTTP_").replace("_", "-").lower(): value
+        for name, value in environ.items()
+        if name.startswith("HTTP_")
+    }
+    if environ.get("CONTENT_TYPE"):
+        headers["content-type"] = environ["CONTENT_TYPE"]
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    return Request(
+        method=environ["REQUEST_METHOD"],
+        path=path,
+        query=query,
+        headers=headers,
+        body=environ["wsgi.input"].read(length),
+    )
+
+
+def _call(service: str, request: Request) -> Call:
+    """What the request log and the fault script call it.
+
+    Raises:
+        AwsError: no such service or operation.
+    """
+    if service == "eks":
+        operation, path = shapes.route(request.method, request.path)
+        return Call(
+            cloud=CLOUD,
+            name=f"eks.{operation.name}",
+            target=shapes.target(path, request.body),
+            mutating=shapes.is_mutating(operation),
+        )
+    if service not in moto_services.SERVICES:
+        raise AwsError(501, "NotImplementedException", f"The emulator has no service {service}.")
+    fields = moto_services.action(request)
+    name = fields.get("Action", "")
+    return Call(
+        cloud=CLOUD,
+        name=f"{service}.{name}",
+        target=fields.get("RoleArn", ""),
+        mutating=moto_services.is_mutating(name),
+    )
