@@ -80,7 +80,7 @@ def _pod(*, pool_id: PoolId, agent: AgentSettings, keys: list[str]) -> dict[str,
         {"name": key, "valueFrom": {"configMapKeyRef": {"name": AGENT, "key": key}}} for key in keys
     ]
     environment += [
-        {"name": "BCD_NODE_NAME", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+        {"name": "BCD_NODE_NAME", "valueFrom": {"fieldRef": {"apiVersion": "v1", "fieldPath": "spec.nodeName"}}},
         {"name": "BCD_STATE_DIR", "value": STATE_DIRECTORY},
         {"name": "BCD_JOIN_TOKEN_FILE", "value": f"{JOIN_TOKEN_DIRECTORY}/{JOIN_SECRET_KEY}"},
     ]

@@ -87,7 +87,7 @@ def create(api: ClusterApi, manifest: Manifest) -> Manifest:
     return api.request(
         "POST",
         collection(manifest["kind"], manifest["metadata"].get("namespace")),
-        query={"fieldManager": FIELD_MANAGER},
+        query={"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"},
         body=_without_absent(manifest),
     )
 
@@ -206,7 +206,7 @@ def _apply(api: ClusterApi, manifest: Manifest, live: Manifest) -> Manifest:
     return api.request(
         "PATCH",
         path(manifest["kind"], metadata["name"], metadata.get("namespace")),
-        query={"fieldManager": FIELD_MANAGER, "force": "true"},
+        query={"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict", "force": "true"},
         body=body,
         content_type=APPLY_PATCH,
     )

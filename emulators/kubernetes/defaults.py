@@ -1,0 +1,58 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the API fills in by itself: so that comparing is tried on objects that hold more than was sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .kinds import DAEMON_SET, NAMESPACE, Kind
+from .objects import Object
+
+
+def fill(kind: Kind, obj: Object) -> None:
+    """Set the defaults in place (Kubernetes 1.34's, for the fields of schema.py)."""
+    if kind is NAMESPACE:
+        obj["metadata"].setdefault("labels", {}).setdefault("kubernetes.io/metadata.name", obj["metadata"]["name"])
+        obj.setdefault("spec", {"finalizers": ["kubernetes"]})
+        obj.setdefault("status", {"phase": "Active"})
+    elif kind is DAEMON_SET:
+        _daemon_set(obj)
+
+
+def _daemon_set(obj: Object) -> None:
+    spec = obj.setdefault("spec", {})
+    spec.setdefault("revisionHistoryLimit", 10)
+    strategy = spec.setdefault("updateStrategy", {})
+    strategy.setdefault("type", "RollingUpdate")
+    rolling = strategy.setdefault("rollingUpdate", {})
+    rolling.setdefault("maxUnavailable", 1)
+    rolling.setdefault("maxSurge", 0)
+    pod = spec.setdefault("template", {}).setdefault("spec", {})
+    pod.setdefault("restartPolicy", "Always")
+    pod.setdefault("dnsPolicy", "ClusterFirst")
+    pod.setdefault("schedulerName", "default-scheduler")
+    pod.setdefault("securityContext", {})
+    pod.setdefault("terminationGracePeriodSeconds", 30)
+    for container in [*pod.get("initContainers", []), *pod.get("containers", [])]:
+        _container(container)
+    for volume in pod.get("volumes", []):
+        if "hostPath" in volume:
+            volume["hostPath"].setdefault("type", "")
+        if "secret" in volume:
+            volume["secret"].setdefault("defaultMode", 0o644)
+    none_yet = ("currentNumberScheduled", "desiredNumberScheduled", "numberMisscheduled", "numberReady")
+    obj.setdefault("status", dict.fromkeys(none_yet, 0))
+
+
+def _container(container: dict[str, Any]) -> None:
+    image = str(container.get("image", ""))
+    tag = image.rpartition("/")[2].partition(":")[2]
+    container.setdefault("imagePullPolicy", "Always" if tag in ("", "latest") and "@" not in image else "IfNotPresent")
+    container.setdefault("terminationMessagePath", "/dev/termination-log")
+    container.setdefault("terminationMessagePolicy", "File")
+    container.setdefault("resources", {})
+    for variable in container.get("env", []):
+        if "fieldRef" in variable.get("valueFrom", {}):
+            variable["valueFrom"]["fieldRef"].setdefault("apiVersion", "v1")

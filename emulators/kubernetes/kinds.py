@@ -1,0 +1,147 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The table of requests that are answered: kinds, their paths and the verbs that the product sends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+from .schema import DAEMON_SET_SPEC, FLAG, TEXT, Items, StringMap, Struct, top_level
+from .statuses import ApiRefusal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of object.
+
+    Attributes:
+        group: its API group, empty for the core.
+        verbs: `LIST` and HTTP methods that are answered.
+        subresource: the one that can be posted to, if any.
+        schema: of what is posted or applied; None for a kind that nobody writes over the wire.
+    """
+
+    name: str
+    plural: str
+    group: str
+    verbs: frozenset[str]
+    namespaced: bool = True
+    subresource: str | None = None
+    schema: Struct | None = None
+
+    @property
+    def api_version(self) -> str:
+        """`v1`, `apps/v1`, …"""
+        return f"{self.group}/v1" if self.group else "v1"
+
+    @property
+    def qualified(self) -> str:
+        """How messages name the resource: `daemonsets.apps`."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+
+_KEPT = frozenset({"GET", "POST", "PATCH", "DELETE"})
+_RBAC = "rbac.authorization.k8s.io"
+
+NAMESPACE = Kind(name="Namespace", plural="namespaces", group="", namespaced=False, verbs=_KEPT, schema=top_level())
+CONFIG_MAP = Kind(
+    name="ConfigMap", plural="configmaps", group="", verbs=_KEPT, schema=top_level(data=StringMap(), immutable=FLAG)
+)
+SECRET = Kind(name="Secret", plural="secrets", group="", verbs=_KEPT, schema=top_level(data=StringMap(), type=TEXT))
+SERVICE_ACCOUNT = Kind(
+    name="ServiceAccount",
+    plural="serviceaccounts",
+    group="",
+    verbs=frozenset({"GET", "POST", "DELETE", "LIST"}),
+    subresource="token",
+    schema=top_level(),
+)
+CLUSTER_ROLE_BINDING = Kind(
+    name="ClusterRoleBinding",
+    plural="clusterrolebindings",
+    group=_RBAC,
+    namespaced=False,
+    verbs=frozenset({"GET", "POST", "DELETE"}),
+    schema=top_level(
+        roleRef=Struct(fields={"apiGroup": TEXT, "kind": TEXT, "name": TEXT}, atomic=True),
+        subjects=Items(item=Struct(fields={"apiGroup": TEXT, "kind": TEXT, "name": TEXT, "namespace": TEXT})),
+    ),
+)
+DAEMON_SET = Kind(
+    name="DaemonSet", plural="daemonsets", group="apps", verbs=_KEPT, schema=top_level(spec=DAEMON_SET_SPEC)
+)
+NODE = Kind(name="Node", plural="nodes", group="", namespaced=False, verbs=frozenset({"LIST"}))
+
+KINDS = (NAMESPACE, CONFIG_MAP, SECRET, SERVICE_ACCOUNT, CLUSTER_ROLE_BINDING, DAEMON_SET, NODE)
+_BY_PATH = {(kind.group, kind.plural): kind for kind in KINDS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """What a method and path ask for.
+
+    Attributes:
+        verb: the HTTP method, or LIST for a GET of a collection.
+        name: None for a collection.
+    """
+
+    verb: str
+    kind: Kind
+    namespace: str | None
+    name: str | None
+    subresource: str | None
+
+    @property
+    def call(self) -> str:
+        """The call's name in logs and fault scripts: `POST daemonsets`, `POST serviceaccounts/token`, `LIST nodes`."""
+        return f"{self.verb} {self.kind.plural}" + (f"/{self.subresource}" if self.subresource else "")
+
+    @property
+    def mutating(self) -> bool:
+        """Whether it changes an object. A TokenRequest does not."""
+        return self.subresource is None and self.verb in ("POST", "PATCH", "DELETE")
+
+    def require_answered(self) -> None:
+        """Refuse what the product does not send.
+
+        Raises:
+            ApiRefusal: 404 or 405.
+        """
+        if self.subresource is not None:
+            if self.subresource != self.kind.subresource:
+                raise unknown_path()
+            answered = self.verb == "POST"
+        else:
+            answered = self.verb in self.kind.verbs and (self.name is None) == (self.verb in ("POST", "LIST"))
+        if not answered:
+            raise ApiRefusal(405, "the server does not allow this method on the requested resource")
+
+
+def unknown_path() -> ApiRefusal:
+    """404 for a path that means nothing here."""
+    return ApiRefusal(404, "the server could not find the requested resource")
+
+
+def route(method: str, path: str) -> Route | None:
+    """Read a method and path; None for a path of no kind known here."""
+    parts = [unquote(part) for part in path.strip("/").split("/")]
+    if parts[:2] == ["api", "v1"]:
+        group, rest = "", parts[2:]
+    elif parts[:1] == ["apis"] and parts[2:3] == ["v1"]:
+        group, rest = parts[1], parts[3:]
+    else:
+        return None
+    namespace = None
+    if rest[:1] == ["namespaces"] and len(rest) >= 3 and (group, rest[2]) in _BY_PATH:
+        namespace, rest = rest[1], rest[2:]
+    if not 1 <= len(rest) <= 3 or not all(rest):
+        return None
+    kind = _BY_PATH.get((group, rest[0]))
+    if kind is None or kind.namespaced != (namespace is not None):
+        return None
+    name = rest[1] if len(rest) > 1 else None
+    subresource = rest[2] if len(rest) > 2 else None
+    verb = "LIST" if method == "GET" and name is None else method
+    return Route(verb=verb, kind=kind, namespace=namespace, name=name, subresource=subresource)

@@ -1,0 +1,201 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who owns which field, and server-side apply: kept as the real API does, for the shapes of schema.py.
+
+A field is a path of `f:<field>` and `k:{"<key>":"<value>"}` steps, as in FieldsV1; only leaves (and whatever is
+atomic) are tracked. Not kept: subresources, several API versions, and the dot that marks an owned but empty map.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from .schema import Items, Leaf, Schema, StringMap, Struct
+from .statuses import ApiRefusal
+
+Path = tuple[str, ...]
+_IDENTITY = frozenset({"name", "namespace", "uid", "resourceVersion"})
+"""Fields of metadata that nobody owns; likewise apiVersion and kind."""
+
+
+def owned_leaves(schema: Struct, obj: dict[str, Any]) -> dict[Path, Any]:
+    """Every leaf of an object as posted or applied, with its value."""
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _IDENTITY}
+    body = {key: value for key, value in obj.items() if key in schema.fields and key not in ("apiVersion", "kind")}
+    known = {key: value for key, value in metadata.items() if key in ("labels", "annotations")}
+    return dict(_leaves(schema, body | {"metadata": known}, ()))
+
+
+def entry(*, manager: str, operation: str, api_version: str, time: str, fields: set[Path]) -> dict[str, Any]:
+    """One line of managedFields."""
+    return {
+        "manager": manager,
+        "operation": operation,
+        "apiVersion": api_version,
+        "time": time,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": _to_tree(fields),
+    }
+
+
+def apply(
+    schema: Struct, live: dict[str, Any], wanted: dict[str, Any], *, manager: str, force: bool, time: str
+) -> dict[str, Any]:
+    """The object after a server-side apply; equal to the live one when nothing changed.
+
+    Arguments:
+        live: as it stands, with managedFields.
+        wanted: as it was applied.
+
+    Raises:
+        ApiRefusal: 409 when another manager owns a field with another value, unless forced.
+    """
+    leaves = owned_leaves(schema, wanted)
+    standing = owned_leaves(schema, live)
+    changed = {path for path, value in leaves.items() if path not in standing or standing[path] != value}
+    entries = [(line, _from_tree(line["fieldsV1"])) for line in live["metadata"].get("managedFields", [])]
+    mine: set[Path] = set()
+    others: list[tuple[dict[str, Any], set[Path]]] = []
+    conflicts: list[tuple[str, str]] = []
+    for line, fields in entries:
+        if line["manager"] == manager and line["operation"] == "Apply":
+            mine = fields
+            continue
+        taken = fields & changed
+        conflicts += [(line["manager"], "".join(_dotted(path))) for path in sorted(taken)]
+        others.append((line, fields - taken))
+    if conflicts and not force:
+        raise _conflict(conflicts)
+
+    result = copy.deepcopy(live)
+    owned_by_others: set[Path] = set().union(*(fields for _line, fields in others))
+    # An item's key comes last: with it goes the item.
+    for path in sorted(mine - set(leaves) - owned_by_others, key=lambda path: (_is_item_key(path), path)):
+        _remove(result, path)
+    _merge(schema, result, {key: value for key, value in wanted.items() if key != "metadata"})
+    for key in ("labels", "annotations"):
+        if key in wanted["metadata"]:
+            result["metadata"].setdefault(key, {}).update(wanted["metadata"][key])
+
+    kept = [line | {"fieldsV1": _to_tree(fields)} for line, fields in others if fields]
+    own = entry(manager=manager, operation="Apply", api_version=live["apiVersion"], time=time, fields=set(leaves))
+    if result == live and mine == set(leaves):
+        return result
+    result["metadata"]["managedFields"] = [*kept, own]
+    return result
+
+
+def _leaves(schema: Schema, value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    if isinstance(schema, Leaf) or value is None:
+        yield path, value
+    elif isinstance(schema, StringMap):
+        if schema.atomic:
+            yield path, value
+        else:
+            for key, inner in value.items():
+                yield (*path, f"f:{key}"), inner
+    elif isinstance(schema, Items):
+        if schema.key is None:
+            yield path, value
+        else:
+            for item in value:
+                step = "k:" + json.dumps({schema.key: item[schema.key]}, separators=(",", ":"))
+                yield from _leaves(schema.item, item, (*path, step))
+    elif schema.atomic:
+        yield path, value
+    else:
+        for key, inner in value.items():
+            if key in schema.fields:
+                yield from _leaves(schema.fields[key], inner, (*path, f"f:{key}"))
+
+
+def _merge(schema: Schema, live: Any, wanted: Any) -> None:
+    """Merge a struct's or map's wanted fields into the live one, in place."""
+    for key, value in wanted.items():
+        below = schema.fields[key] if isinstance(schema, Struct) else Leaf((str,))
+        live[key] = _merged(below, live.get(key), value)
+
+
+def _merged(schema: Schema, live: Any, wanted: Any) -> Any:
+    granular = (isinstance(schema, Struct | StringMap) and not schema.atomic) or (
+        isinstance(schema, Items) and schema.key is not None
+    )
+    if not granular or live is None:
+        return copy.deepcopy(wanted)
+    if isinstance(schema, Items):
+        assert schema.key is not None
+        items = {item[schema.key]: item for item in live}
+        for item in wanted:
+            items[item[schema.key]] = _merged(schema.item, items.get(item[schema.key]), item)
+        return list(items.values())
+    _merge(schema, live, wanted)
+    return live
+
+
+def _is_item_key(path: Path) -> bool:
+    """Whether the path is that of a list item's key: `k:{"name":"x"}`, `f:name`."""
+    return len(path) > 1 and path[-2].startswith("k:") and path[-1][2:] in json.loads(path[-2][2:])
+
+
+def _remove(obj: Any, path: Path) -> None:
+    """Take a leaf out; with an item's key, the item."""
+    *way, last = path[:-1] if _is_item_key(path) else path
+    parent = obj
+    for step in way:
+        parent = _step(parent, step)
+        if parent is None:
+            return
+    if last.startswith("f:"):
+        parent.pop(last[2:], None)
+    elif (item := _step(parent, last)) is not None:
+        parent.remove(item)
+
+
+def _step(parent: Any, step: str) -> Any:
+    if step.startswith("f:"):
+        return parent.get(step[2:])
+    ((key, value),) = json.loads(step[2:]).items()
+    return next((item for item in parent if item.get(key) == value), None)
+
+
+def _to_tree(fields: set[Path]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for path in sorted(fields):
+        node = tree
+        for step in path:
+            node = node.setdefault(step, {})
+    return tree
+
+
+def _from_tree(tree: dict[str, Any], path: Path = ()) -> set[Path]:
+    if not tree:
+        return {path} if path else set()
+    return set().union(*(_from_tree(inner, (*path, step)) for step, inner in tree.items()))
+
+
+def _dotted(path: Path) -> Iterator[str]:
+    for step in path:
+        if step.startswith("f:"):
+            yield f".{step[2:]}"
+        else:
+            ((key, value),) = json.loads(step[2:]).items()
+            yield f'[{key}="{value}"]'
+
+
+def _conflict(conflicts: list[tuple[str, str]]) -> ApiRefusal:
+    count = f"{len(conflicts)} conflict" + ("s" if len(conflicts) > 1 else "")
+    managers = ", ".join(sorted({f'"{manager}"' for manager, _path in conflicts}))
+    return ApiRefusal(
+        409,
+        f"Apply failed with {count}: conflicts with {managers}: " + ", ".join(path for _manager, path in conflicts),
+        details={
+            "causes": [
+                {"reason": "FieldManagerConflict", "message": f'conflict with "{manager}"', "field": path}
+                for manager, path in conflicts
+            ]
+        },
+    )

@@ -1,0 +1,160 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One HTTP request as it came in, read into what the API understands. What is unknown in it is refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from . import schema
+from .kinds import Route
+from .objects import Object
+from .statuses import ApiRefusal, invalid
+
+JSON = "application/json"
+APPLY_PATCH = "application/apply-patch+yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request.
+
+    Attributes:
+        target: path and query as on the request line.
+        headers: by lower-case name.
+    """
+
+    method: str
+    target: str
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+
+    @property
+    def path(self) -> str:
+        """The path without the query."""
+        return urlsplit(self.target).path
+
+    def query(self, *known: str) -> dict[str, str]:
+        """The query's parameters.
+
+        Raises:
+            ApiRefusal: 400 for one that is not among the known, or comes twice.
+        """
+        pairs = parse_qsl(urlsplit(self.target).query, keep_blank_values=True)
+        query = dict(pairs)
+        unknown = sorted(set(query) - set(known))
+        if unknown or len(query) != len(pairs):
+            raise ApiRefusal(
+                400, f"the emulated API does not take these parameters (twice): {unknown or sorted(query)}"
+            )
+        return query
+
+    def sent_object(self, content_type: str) -> dict[str, Any]:
+        """The body's object.
+
+        Raises:
+            ApiRefusal: 415 for another content type, 400 for no object.
+        """
+        if self.headers.get("content-type", "") != content_type:
+            raise ApiRefusal(
+                415, f"the body of the request was in an unknown format - accepted media types include: {content_type}"
+            )
+        sent = self.peek()
+        if sent is None:
+            raise ApiRefusal(400, "the object provided is unrecognized (must be of type …): not a JSON object")
+        return sent
+
+    def peek(self) -> dict[str, Any] | None:
+        """The body's object, None when it is none."""
+        try:
+            sent = json.loads(self.body)
+        except ValueError:
+            return None
+        return sent if isinstance(sent, dict) else None
+
+
+def named_object(request: Request, route: Route, content_type: str) -> Object:
+    """The body as an object of the route's kind and namespace.
+
+    Raises:
+        ApiRefusal: 400 for another kind, an unknown field or another namespace; 422 without a name.
+    """
+    kind = route.kind
+    sent = request.sent_object(content_type)
+    _require_kind(sent, kind.api_version, kind.name)
+    assert kind.schema is not None
+    schema.check(kind.schema, sent, kind=kind.name)
+    metadata = sent.setdefault("metadata", {})
+    if not metadata.get("name"):
+        raise invalid(kind.name, "", [("metadata.name", "Required value: name or generateName is required")])
+    if metadata.get("namespace") != route.namespace:
+        raise ApiRefusal(400, "the namespace of the provided object does not match the namespace sent on the request")
+    if route.name is not None and metadata["name"] != route.name:
+        raise ApiRefusal(
+            400,
+            f"the name of the object ({metadata['name']}) does not match the name on the URL ({route.name})",
+        )
+    return sent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteOptions:
+    """What a DELETE asks for."""
+
+    uid: str | None
+    foreground: bool
+
+
+def delete_options(request: Request) -> DeleteOptions:
+    """Read the body of a DELETE.
+
+    Raises:
+        ApiRefusal: 400 for anything but preconditions.uid and propagationPolicy.
+    """
+    sent = request.sent_object(JSON)
+    _require_kind(sent, "v1", "DeleteOptions")
+    conditions = sent.get("preconditions", {})
+    policy = sent.get("propagationPolicy", "Background")
+    known = {"apiVersion", "kind", "preconditions", "propagationPolicy"}
+    if set(sent) - known or set(conditions) - {"uid"} or policy not in ("Background", "Foreground"):
+        raise ApiRefusal(400, "the emulated API takes preconditions.uid and propagationPolicy Background or Foreground")
+    return DeleteOptions(uid=conditions.get("uid"), foreground=policy == "Foreground")
+
+
+def token_seconds(request: Request) -> int:
+    """The life that a TokenRequest asks for, in seconds; an hour when it does not say.
+
+    Raises:
+        ApiRefusal: 400 for another object.
+    """
+    sent = request.sent_object(JSON)
+    _require_kind(sent, "authentication.k8s.io/v1", "TokenRequest")
+    seconds = sent.get("spec", {}).get("expirationSeconds", 3600)
+    if set(sent) - {"apiVersion", "kind", "spec"} or type(seconds) is not int:
+        raise ApiRefusal(400, "the emulated API takes a TokenRequest with spec.expirationSeconds only")
+    return int(seconds)
+
+
+def is_forced(query: Mapping[str, str]) -> bool:
+    """Whether an apply is to take fields over from other managers.
+
+    Raises:
+        ApiRefusal: 400 when it is not said with true or false.
+    """
+    if query.get("force", "false") not in ("true", "false"):
+        raise ApiRefusal(400, 'the parameter "force" is not a boolean')
+    return query.get("force") == "true"
+
+
+def _require_kind(sent: dict[str, Any], api_version: str, kind: str) -> None:
+    if (sent.get("apiVersion"), sent.get("kind")) != (api_version, kind):
+        raise ApiRefusal(
+            400,
+            f"the kind in the data ({sent.get('apiVersion')}, {sent.get('kind')}) does not match "
+            f"the expected one ({api_version}, {kind})",
+        )

@@ -1,0 +1,158 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The shape of the objects that the emulated API takes: one description for decoding, ownership and merging.
+
+Only what the product sends is described; a field that is not here is unknown and refused, as a kube-apiserver refuses
+misspelt ones (fieldValidation=Strict). List keys and atomic maps are those of Kubernetes' OpenAPI document
+(x-kubernetes-list-map-keys, x-kubernetes-map-type).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .statuses import ApiRefusal
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A plain value of one of these types."""
+
+    types: tuple[type, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Struct:
+    """A map with known fields. `atomic`: owned and replaced as a whole."""
+
+    fields: Mapping[str, Schema]
+    atomic: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StringMap:
+    """A map of any keys to strings."""
+
+    atomic: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Items:
+    """A list. With `key` its items are merged by that field; without, it is owned and replaced as a whole."""
+
+    item: Schema
+    key: str | None = field(default=None)
+
+
+Schema = Leaf | Struct | StringMap | Items
+
+TEXT = Leaf((str,))
+NUMBER = Leaf((int,))
+FLAG = Leaf((bool,))
+TEXT_OR_NUMBER = Leaf((str, int))
+
+
+def _struct(*, atomic: bool = False, **fields: Schema) -> Struct:
+    return Struct(fields=fields, atomic=atomic)
+
+
+METADATA = _struct(
+    name=TEXT,
+    namespace=TEXT,
+    uid=TEXT,
+    resourceVersion=TEXT,
+    labels=StringMap(),
+    annotations=StringMap(),
+)
+
+_KEY_SELECTOR = _struct(atomic=True, name=TEXT, key=TEXT, optional=FLAG)
+_RESOURCES = _struct(requests=StringMap(), limits=StringMap())
+_CONTAINER = _struct(
+    name=TEXT,
+    image=TEXT,
+    command=Items(item=TEXT),
+    env=Items(
+        item=_struct(
+            name=TEXT,
+            value=TEXT,
+            valueFrom=_struct(
+                configMapKeyRef=_KEY_SELECTOR, fieldRef=_struct(atomic=True, apiVersion=TEXT, fieldPath=TEXT)
+            ),
+        ),
+        key="name",
+    ),
+    volumeMounts=Items(item=_struct(name=TEXT, mountPath=TEXT, readOnly=FLAG), key="mountPath"),
+    resources=_RESOURCES,
+    securityContext=_struct(privileged=FLAG, runAsUser=NUMBER, readOnlyRootFilesystem=FLAG),
+    imagePullPolicy=TEXT,
+    terminationMessagePath=TEXT,
+    terminationMessagePolicy=TEXT,
+)
+_POD = _struct(
+    nodeSelector=StringMap(atomic=True),
+    tolerations=Items(item=_struct(operator=TEXT, key=TEXT, value=TEXT, effect=TEXT)),
+    runtimeClassName=TEXT,
+    automountServiceAccountToken=FLAG,
+    enableServiceLinks=FLAG,
+    initContainers=Items(item=_CONTAINER, key="name"),
+    containers=Items(item=_CONTAINER, key="name"),
+    volumes=Items(
+        item=_struct(
+            name=TEXT,
+            hostPath=_struct(path=TEXT, type=TEXT),
+            secret=_struct(secretName=TEXT, optional=FLAG, defaultMode=NUMBER),
+        ),
+        key="name",
+    ),
+    restartPolicy=TEXT,
+    dnsPolicy=TEXT,
+    schedulerName=TEXT,
+    securityContext=_struct(),
+    terminationGracePeriodSeconds=NUMBER,
+)
+DAEMON_SET_SPEC = _struct(
+    selector=_struct(atomic=True, matchLabels=StringMap()),
+    updateStrategy=_struct(type=TEXT, rollingUpdate=_struct(maxUnavailable=TEXT_OR_NUMBER, maxSurge=TEXT_OR_NUMBER)),
+    template=_struct(metadata=_struct(labels=StringMap(), annotations=StringMap()), spec=_POD),
+    revisionHistoryLimit=NUMBER,
+)
+
+
+def top_level(**fields: Schema) -> Struct:
+    """The schema of a whole object: what every object has, and these fields."""
+    return Struct(fields={"apiVersion": TEXT, "kind": TEXT, "metadata": METADATA, **fields})
+
+
+def check(schema: Schema, value: Any, *, kind: str, path: str = "") -> None:
+    """Decode strictly.
+
+    Raises:
+        ApiRefusal: 400 for an unknown field or a value of the wrong type.
+    """
+    if isinstance(schema, Leaf):
+        # bool is an int to Python, and not to the API.
+        if type(value) not in schema.types:
+            raise _undecodable(kind, f"cannot unmarshal {type(value).__name__} into field {path or '.'}")
+    elif isinstance(schema, Items):
+        if not isinstance(value, list):
+            raise _undecodable(kind, f"cannot unmarshal {type(value).__name__} into list {path}")
+        for index, item in enumerate(value):
+            check(schema.item, item, kind=kind, path=f"{path}[{index}]")
+    else:
+        if not isinstance(value, dict):
+            raise _undecodable(kind, f"cannot unmarshal {type(value).__name__} into object {path or '.'}")
+        for key, inner in value.items():
+            below = f"{path}.{key}" if path else key
+            if isinstance(schema, StringMap):
+                check(TEXT, inner, kind=kind, path=below)
+            elif key not in schema.fields:
+                raise _undecodable(kind, f'strict decoding error: unknown field "{below}"')
+            else:
+                check(schema.fields[key], inner, kind=kind, path=below)
+
+
+def _undecodable(kind: str, problem: str) -> ApiRefusal:
+    return ApiRefusal(400, f'{kind} in version "v1" cannot be handled as a {kind}: {problem}')

@@ -1,0 +1,153 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the real API refuses as invalid (422), for the kinds and fields that the product sends."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from .kinds import CONFIG_MAP, DAEMON_SET, NAMESPACE, SECRET, Kind
+from .objects import Object
+from .statuses import ApiRefusal, invalid
+
+_DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
+_DNS_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
+_LABEL_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
+_LABEL_KEY = re.compile(
+    r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII
+)
+_DATA_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}", re.ASCII)
+_PERCENT_OR_NUMBER = re.compile(r"[0-9]+%", re.ASCII)
+
+Problem = tuple[str, str]
+
+
+def validate(kind: Kind, obj: Object) -> None:
+    """Look at an object that is to be stored.
+
+    Raises:
+        ApiRefusal: 422 with every problem; 400 for Secret data that is not base64.
+    """
+    problems = list(_metadata_problems(kind, obj["metadata"]))
+    if kind in (CONFIG_MAP, SECRET):
+        problems += _data_problems(kind, obj)
+    elif kind is DAEMON_SET:
+        problems += _daemon_set_problems(obj.get("spec") or {})
+    if problems:
+        raise invalid(_title(kind), obj["metadata"]["name"], problems)
+
+
+def validate_change(kind: Kind, old: Object, new: Object) -> None:
+    """Look at what must not change.
+
+    Raises:
+        ApiRefusal: 422 with every field that is immutable.
+    """
+    problems = []
+    if kind is DAEMON_SET and old["spec"].get("selector") != new["spec"].get("selector"):
+        problems.append(("spec.selector", "Invalid value: field is immutable"))
+    if kind is SECRET and old.get("type") != new.get("type"):
+        problems.append(("type", "Invalid value: field is immutable"))
+    if problems:
+        raise invalid(_title(kind), new["metadata"]["name"], problems)
+
+
+def _title(kind: Kind) -> str:
+    return f"{kind.name}.{kind.group}" if kind.group else kind.name
+
+
+def _metadata_problems(kind: Kind, metadata: dict[str, Any]) -> Iterator[Problem]:
+    pattern = _DNS_LABEL if kind is NAMESPACE else _DNS_NAME
+    if not pattern.fullmatch(metadata["name"]) or len(metadata["name"]) > 253:
+        yield "metadata.name", f'Invalid value: "{metadata["name"]}": not an RFC 1123 name'
+    yield from _label_problems("metadata.labels", metadata.get("labels") or {})
+    for key in metadata.get("annotations") or {}:
+        if not _LABEL_KEY.fullmatch(key):
+            yield "metadata.annotations", f'Invalid value: "{key}": not a qualified name'
+
+
+def _label_problems(field: str, labels: dict[str, str]) -> Iterator[Problem]:
+    for key, value in labels.items():
+        if not _LABEL_KEY.fullmatch(key):
+            yield field, f'Invalid value: "{key}": not a qualified name'
+        if not _LABEL_VALUE.fullmatch(value):
+            yield field, f'Invalid value: "{value}": a valid label must be an empty string or consist of …'
+
+
+def _data_problems(kind: Kind, obj: Object) -> Iterator[Problem]:
+    for key, value in (obj.get("data") or {}).items():
+        if not _DATA_KEY.fullmatch(key):
+            yield f"data[{key}]", "Invalid value: a valid config key must consist of alphanumeric characters, -, _ or ."
+        if kind is SECRET:
+            try:
+                base64.b64decode(value, validate=True)
+            except (binascii.Error, ValueError):
+                raise ApiRefusal(
+                    400, 'Secret in version "v1" cannot be handled as a Secret: illegal base64 data'
+                ) from None
+
+
+def _daemon_set_problems(spec: dict[str, Any]) -> Iterator[Problem]:
+    template = spec.get("template") or {}
+    selector = (spec.get("selector") or {}).get("matchLabels") or {}
+    labels = (template.get("metadata") or {}).get("labels") or {}
+    if not selector:
+        yield "spec.selector", "Required value"
+    elif not selector.items() <= labels.items():
+        yield "spec.template.metadata.labels", "Invalid value: `selector` does not match template `labels`"
+    yield from _label_problems("spec.template.metadata.labels", labels)
+    rolling = (spec.get("updateStrategy") or {}).get("rollingUpdate") or {}
+    unavailable = rolling.get("maxUnavailable", 1)
+    if isinstance(unavailable, str) and not _PERCENT_OR_NUMBER.fullmatch(unavailable):
+        yield "spec.updateStrategy.rollingUpdate.maxUnavailable", f'Invalid value: "{unavailable}": not a percentage'
+    yield from _pod_problems(template.get("spec") or {})
+
+
+def _pod_problems(pod: dict[str, Any]) -> Iterator[Problem]:
+    at = "spec.template.spec"
+    volumes = {volume.get("name") for volume in pod.get("volumes", [])}
+    for index, volume in enumerate(pod.get("volumes", [])):
+        sources = [key for key in ("hostPath", "secret") if key in volume]
+        if len(sources) != 1:
+            yield f"{at}.volumes[{index}]", "Required value: must specify exactly one volume type"
+        if "hostPath" in volume and not volume["hostPath"].get("path"):
+            yield f"{at}.volumes[{index}].hostPath.path", "Required value"
+        if "secret" in volume and not volume["secret"].get("secretName"):
+            yield f"{at}.volumes[{index}].secret.secretName", "Required value"
+    if not pod.get("containers"):
+        yield f"{at}.containers", "Required value"
+    runtime_class = pod.get("runtimeClassName")
+    if runtime_class is not None and not _DNS_NAME.fullmatch(runtime_class):
+        yield f"{at}.runtimeClassName", f'Invalid value: "{runtime_class}": not an RFC 1123 name'
+    for index, toleration in enumerate(pod.get("tolerations", [])):
+        if not toleration.get("key") and toleration.get("operator") != "Exists":
+            yield f"{at}.tolerations[{index}].operator", "Invalid value: operator must be Exists when `key` is empty"
+    names = []
+    for group in ("initContainers", "containers"):
+        for index, container in enumerate(pod.get(group, [])):
+            names.append(container.get("name"))
+            yield from _container_problems(f"{at}.{group}[{index}]", container, volumes)
+    for name in sorted({str(name) for name in names if names.count(name) > 1}):
+        yield f"{at}.containers", f'Duplicate value: "{name}"'
+
+
+def _container_problems(at: str, container: dict[str, Any], volumes: set[str]) -> Iterator[Problem]:
+    if not _DNS_LABEL.fullmatch(container.get("name", "")):
+        yield f"{at}.name", "Invalid value: not an RFC 1123 label"
+    if not container.get("image"):
+        yield f"{at}.image", "Required value"
+    for index, mount in enumerate(container.get("volumeMounts", [])):
+        if mount.get("name") not in volumes:
+            yield f"{at}.volumeMounts[{index}].name", f'Not found: "{mount.get("name")}"'
+        if not mount.get("mountPath"):
+            yield f"{at}.volumeMounts[{index}].mountPath", "Required value"
+    for index, variable in enumerate(container.get("env", [])):
+        if not variable.get("name"):
+            yield f"{at}.env[{index}].name", "Required value"
+        if "value" in variable and "valueFrom" in variable:
+            yield f"{at}.env[{index}].valueFrom", "Invalid value: may not be specified when `value` is not empty"

@@ -1,0 +1,253 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What each verb does to the objects: create, apply, delete, read. Called with the cluster's lock held."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import defaults, managed_fields
+from .access import AccessControl, forbidden
+from .kinds import CONFIG_MAP, DAEMON_SET, NAMESPACE, SERVICE_ACCOUNT, Route
+from .node_pages import NodePages
+from .objects import Object, ObjectStore
+from .requests import (
+    APPLY_PATCH,
+    JSON,
+    Request,
+    delete_options,
+    is_forced,
+    named_object,
+    token_seconds,
+)
+from .statuses import ApiRefusal, conflict, invalid, not_found
+from .validation import validate, validate_change
+
+_PERMANENT_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+_STALE = "the object has been modified; please apply your changes to the latest version and try again"
+
+
+class Verbs:
+    """Carries requests out on one cluster's objects."""
+
+    def __init__(
+        self,
+        *,
+        store: ObjectStore,
+        access: AccessControl,
+        pages: NodePages,
+        when_pods_are_gone: Callable[[Object], None],
+    ) -> None:
+        """Arguments: when_pods_are_gone: sees that `finish_deletion` is called for an object after a while."""
+        self._store = store
+        self._access = access
+        self._pages = pages
+        self._when_pods_are_gone = when_pods_are_gone
+        for name in _PERMANENT_NAMESPACES:
+            self.add_namespace({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+
+    def carry_out(self, route: Route, request: Request) -> tuple[int, dict[str, Any]]:
+        """Do what was asked: HTTP status and body.
+
+        Raises:
+            ApiRefusal: as the real API refuses.
+        """
+        route.require_answered()
+        if route.subresource is not None:
+            return 201, self._token(route, request)
+        if route.verb == "LIST":
+            return 200, self._list(route, request)
+        if route.verb == "GET":
+            request.query()
+            return 200, self._standing(route)
+        if route.verb == "POST":
+            return 201, self._create(route, request)
+        if route.verb == "PATCH":
+            return 200, self._apply(route, request)
+        return 200, self._delete(route, request)
+
+    def add_namespace(self, namespace: Object) -> Object:
+        """Store a namespace and what Kubernetes' controllers put into each."""
+        defaults.fill(NAMESPACE, namespace)
+        stored = self._store.add(namespace)
+        name = namespace["metadata"]["name"]
+        for kind, inner, content in (
+            (SERVICE_ACCOUNT, "default", {}),
+            (CONFIG_MAP, "kube-root-ca.crt", {"data": {"ca.crt": ""}}),
+        ):
+            metadata = {"name": inner, "namespace": name}
+            self._store.add({"apiVersion": "v1", "kind": kind.name, "metadata": metadata} | content)
+        return stored
+
+    def finish_deletion(self, obj: Object) -> None:
+        """Take an object out whose pods have ended by now."""
+        self._store.remove(obj)
+
+    def _standing(self, route: Route) -> Object:
+        assert route.name is not None
+        standing = self._store.get(route.kind, route.namespace, route.name)
+        if standing is None:
+            raise not_found(route.kind.qualified, route.name)
+        return standing
+
+    def _list(self, route: Route, request: Request) -> dict[str, Any]:
+        if route.kind is not SERVICE_ACCOUNT:
+            return self._pages.answer(request)
+        request.query()
+        return {
+            "kind": "ServiceAccountList",
+            "apiVersion": "v1",
+            "metadata": {"resourceVersion": self._store.version},
+            "items": self._store.all_of(SERVICE_ACCOUNT, route.namespace),
+        }
+
+    def _token(self, route: Route, request: Request) -> dict[str, Any]:
+        request.query()
+        assert route.namespace is not None
+        assert route.name is not None
+        seconds = token_seconds(request)
+        token, expires_at = self._access.issue(route.namespace, route.name, seconds=seconds)
+        return {
+            "kind": "TokenRequest",
+            "apiVersion": "authentication.k8s.io/v1",
+            "metadata": {"name": route.name, "namespace": route.namespace, "creationTimestamp": self._store.time()},
+            "spec": {"expirationSeconds": seconds},
+            "status": {"token": token, "expirationTimestamp": expires_at.strftime("%Y-%m-%dT%H:%M:%SZ")},
+        }
+
+    def _create(self, route: Route, request: Request) -> Object:
+        kind = route.kind
+        query = request.query("fieldManager", "fieldValidation")
+        obj = named_object(request, route, JSON)
+        name = obj["metadata"]["name"]
+        if {"uid", "resourceVersion"} & set(obj["metadata"]):
+            raise ApiRefusal(400, "resourceVersion and uid should not be set on objects to be created")
+        self._require_living_namespace(route)
+        defaults.fill(kind, obj)
+        validate(kind, obj)
+        if self._store.get(kind, route.namespace, name) is not None:
+            raise ApiRefusal(
+                409,
+                f'{kind.qualified} "{name}" already exists',
+                reason="AlreadyExists",
+                details={"name": name, "kind": kind.plural},
+            )
+        assert kind.schema is not None
+        obj["metadata"]["managedFields"] = [
+            managed_fields.entry(
+                manager=query.get("fieldManager", "unknown"),
+                operation="Update",
+                api_version=kind.api_version,
+                time=self._store.time(),
+                fields=set(managed_fields.owned_leaves(kind.schema, obj)),
+            )
+        ]
+        if kind is DAEMON_SET:
+            obj["metadata"]["generation"] = 1
+        return self.add_namespace(obj) if kind is NAMESPACE else self._store.add(obj)
+
+    def _apply(self, route: Route, request: Request) -> Object:
+        kind = route.kind
+        query = request.query("fieldManager", "fieldValidation", "force")
+        force = is_forced(query)
+        wanted = named_object(request, route, APPLY_PATCH)
+        name = wanted["metadata"]["name"]
+        if not query.get("fieldManager"):
+            raise invalid(
+                "PatchOptions.meta.k8s.io", "", [("fieldManager", "Required value: is required for apply patch")]
+            )
+        uid, version = wanted["metadata"].get("uid"), wanted["metadata"].get("resourceVersion")
+        if not uid or not version:
+            raise ApiRefusal(422, "the emulated API takes an apply only with uid and resourceVersion as preconditions")
+        live = self._store.get(kind, route.namespace, name)
+        if live is None:
+            raise conflict(
+                kind.qualified,
+                name,
+                f"uid mismatch: the provided object specified uid {uid}, and no existing object was found",
+            )
+        _require_uid(route, live, uid)
+        if live["metadata"]["resourceVersion"] != version:
+            raise conflict(kind.qualified, name, _STALE)
+        assert kind.schema is not None
+        changed = managed_fields.apply(
+            kind.schema, live, wanted, manager=query["fieldManager"], force=force, time=self._store.time()
+        )
+        defaults.fill(kind, changed)
+        validate(kind, changed)
+        validate_change(kind, live, changed)
+        if changed == live:
+            return live
+        if kind is DAEMON_SET and changed["spec"] != live["spec"]:
+            changed["metadata"]["generation"] += 1
+        return self._store.replace(changed)
+
+    def _delete(self, route: Route, request: Request) -> dict[str, Any]:
+        request.query()
+        options = delete_options(request)
+        live = self._standing(route)
+        metadata = live["metadata"]
+        if options.uid is not None:
+            _require_uid(route, live, options.uid)
+        if route.kind is NAMESPACE:
+            return self._delete_namespace(route, live)
+        if metadata.get("deletionTimestamp"):
+            return live
+        if route.kind is DAEMON_SET and options.foreground:
+            metadata |= {"deletionTimestamp": self._store.time(), "finalizers": ["foregroundDeletion"]}
+            stored = self._store.replace(live)
+            self._when_pods_are_gone(stored)
+            return stored
+        self._store.remove(live)
+        return {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Success",
+            "details": {"name": metadata["name"], "kind": route.kind.plural, "uid": metadata["uid"]},
+        }
+
+    def _delete_namespace(self, route: Route, live: Object) -> Object:
+        name = live["metadata"]["name"]
+        if name in _PERMANENT_NAMESPACES:
+            raise forbidden(route, "this namespace may not be deleted")
+        if live["metadata"].get("deletionTimestamp"):
+            raise conflict(
+                "namespaces",
+                name,
+                "The system is ensuring all content is removed from this namespace.  Upon completion, "
+                "this namespace will automatically be purged by the system.",
+            )
+        live["metadata"]["deletionTimestamp"] = self._store.time()
+        live["status"] = {"phase": "Terminating"}
+        stored = self._store.replace(live)
+        for inner in self._store.in_namespace(name):
+            self._store.remove(inner)
+        self._when_pods_are_gone(stored)
+        return stored
+
+    def _require_living_namespace(self, route: Route) -> None:
+        if route.namespace is None:
+            return
+        namespace = self._store.get(NAMESPACE, None, route.namespace)
+        if namespace is None:
+            raise not_found("namespaces", route.namespace)
+        if namespace["metadata"].get("deletionTimestamp"):
+            message = f"namespace {route.namespace} is being terminated"
+            raise forbidden(
+                route,
+                f"unable to create new content in namespace {route.namespace} because it is being terminated",
+                causes=[{"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}],
+            )
+
+
+def _require_uid(route: Route, live: Object, uid: str) -> None:
+    standing = live["metadata"]["uid"]
+    if standing != uid:
+        raise conflict(
+            route.kind.qualified,
+            live["metadata"]["name"],
+            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {standing}",
+        )
