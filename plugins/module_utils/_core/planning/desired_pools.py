@@ -1,0 +1,205 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One pool's rows: itself, its substrate's status, its cluster and node pools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ..model import ids
+from ..model.declared import Flavor, Pool, Substrate
+from ..model.ids import AccountId, ClusterId, PoolId, SiteId
+from ..model.records import ClusterRecord, NodePoolRecord, PoolRecord, SubstrateRecord
+from ..model.states import ClusterState, Intent, NodePoolState, SubstrateState
+from .changes import Change, ChangeKind, Resource
+from .pools import merged
+from .recorded import PoolFacts
+from .writes import ClusterRaise, NodePoolChange
+
+_MODE_CREATE = "create"
+"""A substrate's mode (spec: kubernetesSubstrates.get): its cluster is made for it."""
+
+_ON_ITS_WAY = (ClusterState.PENDING, ClusterState.PROVISIONING)
+"""States that a further change does not touch: the cluster never was there in full."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolWrites:
+    """One pool's share of DesiredWrites."""
+
+    pools: tuple[PoolRecord, ...]
+    clusters: tuple[ClusterRecord, ...] = ()
+    cluster_raises: tuple[ClusterRaise, ...] = ()
+    node_pools: tuple[NodePoolRecord, ...] = ()
+    node_pool_changes: tuple[NodePoolChange, ...] = ()
+    substrates: tuple[SubstrateRecord, ...] = ()
+    due: tuple[PoolId, ...] = ()
+
+
+def pool_writes(
+    declared: Pool | None,
+    facts: PoolFacts | None,
+    changes: Sequence[Change],
+    *,
+    kept_flavors: frozenset[str],
+    site_ids: Mapping[str, SiteId],
+    account_ids: Mapping[str, AccountId],
+    now: datetime,
+) -> PoolWrites:
+    """The rows of one pool that has at least one change to itself, its cluster or its node pools.
+
+    Arguments:
+        declared: None when the pool leaves the document.
+        facts: None when it is new.
+        kept_flavors: flavors that stay though they are not declared.
+    """
+    kinds = {(change.resource, change.part): change.kind for change in changes}
+    if facts is not None and (declared is None or kinds.get((Resource.CLUSTER, "")) == ChangeKind.DELETE):
+        return _going(declared, facts, torn_down=(Resource.CLUSTER, "") in kinds, now=now)
+    assert declared is not None, "a pool that is neither declared nor recorded has no change"
+    pool = _pool_row(declared, facts, kept_flavors=kept_flavors, site_ids=site_ids, now=now)
+    if pool.substrate is None:
+        return PoolWrites(pools=(pool,))
+    if facts is None or not facts.backed:
+        return _new_substrate(pool, pool.substrate, account_ids=account_ids, now=now)
+    return _changed_substrate(pool, facts, kinds, now=now)
+
+
+def _pool_row(
+    declared: Pool,
+    facts: PoolFacts | None,
+    *,
+    kept_flavors: frozenset[str],
+    site_ids: Mapping[str, SiteId],
+    now: datetime,
+) -> PoolRecord:
+    return PoolRecord(
+        id=facts.record.id if facts else ids.new_pool_id(now),
+        tenant_id=declared.tenant_id,
+        name=declared.name,
+        site_id=site_ids[declared.site],
+        class_=declared.class_,
+        gpu_model=declared.gpu_model,
+        platform_operated=declared.platform_operated,
+        substrate=_substrate(declared, facts, kept_flavors=kept_flavors),
+        intent=Intent.RUN if declared.substrate or facts is None or facts.backed else facts.record.intent,
+        generation=facts.record.generation + 1 if facts else 1,
+    )
+
+
+def _substrate(declared: Pool, facts: PoolFacts | None, *, kept_flavors: frozenset[str]) -> Substrate | None:
+    """The substrate to record: as declared, with what is kept of the recorded one."""
+    if facts is None or not facts.backed:
+        return declared.substrate
+    if declared.substrate is None:
+        return facts.record.substrate
+    rows = facts.staying
+    flavors = [
+        merged(flavor, rows[flavor.name]) if flavor.name in rows else flavor for flavor in declared.substrate.flavors
+    ]
+    flavors += [row.shape for name, row in sorted(rows.items()) if name in kept_flavors]
+    return replace(declared.substrate, flavors=tuple(flavors))
+
+
+def _going(declared: Pool | None, facts: PoolFacts, *, torn_down: bool, now: datetime) -> PoolWrites:
+    """The pool is archived, or stays without its substrate. The pass does the rest, in the spec's order."""
+    pool = replace(
+        facts.record,
+        substrate=None,
+        intent=Intent.TEAR_DOWN,
+        generation=facts.record.generation + 1,
+        archived_at=now if declared is None else None,
+        platform_operated=declared.platform_operated if declared else facts.record.platform_operated,
+    )
+    if facts.substrate is None:
+        return PoolWrites(pools=(pool,))
+    if not torn_down:
+        return PoolWrites(pools=(pool,), due=(pool.id,))
+    substrate = replace(facts.substrate, state=SubstrateState.DELETING, message="")
+    return PoolWrites(pools=(pool,), substrates=(substrate,), due=(pool.id,))
+
+
+def _new_substrate(
+    pool: PoolRecord, substrate: Substrate, *, account_ids: Mapping[str, AccountId], now: datetime
+) -> PoolWrites:
+    cluster = ClusterRecord(
+        id=ids.new_cluster_id(now),
+        tenant_id=pool.tenant_id,
+        account_id=account_ids[substrate.account],
+        substrate_pool_id=pool.id,
+        name=ids.cluster_name(pool.id),
+        location=substrate.cluster.location,
+        private_nodes=substrate.cluster.private_nodes,
+        state=ClusterState.PENDING,
+    )
+    status = SubstrateRecord(
+        pool_id=pool.id,
+        tenant_id=pool.tenant_id,
+        account_id=cluster.account_id,
+        cluster_id=cluster.id,
+        mode=_MODE_CREATE,
+        state=SubstrateState.PENDING,
+    )
+    return PoolWrites(
+        pools=(pool,),
+        clusters=(cluster,),
+        node_pools=tuple(_new_node_pool(cluster.id, flavor, now=now) for flavor in substrate.flavors),
+        substrates=(status,),
+        due=(pool.id,),
+    )
+
+
+def _new_node_pool(cluster_id: ClusterId, flavor: Flavor, *, now: datetime) -> NodePoolRecord:
+    return NodePoolRecord(
+        id=ids.new_node_pool_id(now),
+        cluster_id=cluster_id,
+        name=flavor.name,
+        shape=flavor,
+        state=NodePoolState.PENDING,
+    )
+
+
+def _changed_substrate(
+    pool: PoolRecord, facts: PoolFacts, kinds: Mapping[tuple[Resource, str], ChangeKind], *, now: datetime
+) -> PoolWrites:
+    """Node pools of a running substrate that are new, changed, deleted, or drifted and so to be looked at again."""
+    assert facts.cluster is not None
+    shapes = {flavor.name: flavor for flavor in pool.substrate.flavors} if pool.substrate else {}
+    new: list[NodePoolRecord] = []
+    changed: list[NodePoolChange] = []
+    for (resource, name), kind in kinds.items():
+        if resource != Resource.NODE_POOL:
+            continue
+        row = facts.flavors.get(name)
+        if row is None:
+            new.append(_new_node_pool(facts.cluster.id, shapes[name], now=now))
+            continue
+        state = {
+            ChangeKind.CREATE: NodePoolState.PENDING,  # it is recorded and was there: drift
+            ChangeKind.DELETE: NodePoolState.DELETING,
+        }.get(kind, NodePoolState.UPDATING)
+        changed.append(NodePoolChange(id=row.id, shape=shapes.get(name, row.shape), state=state))
+    raised: tuple[ClusterRaise, ...] = ()
+    lost = (Resource.CLUSTER, "") in kinds  # recorded and was there: drift
+    if new or changed or lost:
+        moved = ClusterState.PENDING if lost else ClusterState.UPDATING
+        settled = facts.cluster.state not in _ON_ITS_WAY
+        raised = (ClusterRaise(id=facts.cluster.id, state=moved if settled else facts.cluster.state),)
+    return PoolWrites(
+        pools=(pool,),
+        cluster_raises=raised,
+        node_pools=tuple(new),
+        node_pool_changes=tuple(changed),
+        substrates=_updating(facts.substrate),
+        due=(pool.id,),
+    )
+
+
+def _updating(substrate: SubstrateRecord | None) -> tuple[SubstrateRecord, ...]:
+    """The status of a substrate whose pool changed: no longer ready; one that never was stays as it is."""
+    if substrate is None or substrate.state in (SubstrateState.PENDING, SubstrateState.PROVISIONING):
+        return ()
+    return (replace(substrate, state=SubstrateState.UPDATING, message=""),)

@@ -1,0 +1,145 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the provider holds something else than the records say, although everything had converged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ..model.capabilities import CAPABILITIES
+from ..model.declared import Account, FleetConfig
+from ..model.observed import ObservedNodePool
+from ..model.records import NodePoolRecord
+from ..model.states import ClusterState, NodePoolState, ProviderStatus
+from .changes import DRIFT, Change, ChangeKind, FieldChange, Resource
+from .fields import flavor_values, substrate_values
+from .pools import PoolPlan
+from .recorded import Index, Observed, ObservedPool, PoolFacts
+from .sizes import Zones, zone_count
+
+_MISSING = "drift: it is not at the provider any more, and is made again"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """What is repaired, and what is only told."""
+
+    changes: tuple[Change, ...]
+    warnings: tuple[str, ...]
+
+
+def plan_drift(
+    config: FleetConfig,
+    recorded: Index,
+    planned: tuple[PoolPlan, ...],
+    *,
+    observed: Observed,
+    zones: Zones,
+) -> Drift:
+    """Compare what providers hold with the records, for declared pools that are ready and not changed otherwise.
+
+    Whatever is still on its way, or is changed by the plan anyhow, is not drift.
+    """
+    busy = {
+        (change.name, change.part)
+        for item in planned
+        for change in item.changes
+        if change.resource in (Resource.CLUSTER, Resource.NODE_POOL)
+    }
+    accounts = {account.name: account for account in config.accounts}
+    changes: list[Change] = []
+    warnings: list[str] = []
+    for pool in config.pools:
+        facts = recorded.pools.get(pool.name)
+        if facts is None or pool.substrate is None or not facts.backed or (pool.name, "") in busy:
+            continue
+        seen = observed.get(facts.record.id)
+        if seen is None or facts.cluster is None or facts.cluster.state != ClusterState.READY:
+            continue
+        rows = {name: row for name, row in facts.staying.items() if (pool.name, name) not in busy and _is_ready(row)}
+        if seen.cluster is None:
+            changes += _missing_cluster(facts, rows)
+            continue
+        account = accounts[pool.substrate.account]
+        for row in rows.values():
+            changes += _node_pool(pool.name, row, seen, _total(row, account, recorded, zones=zones))
+            warnings += _shape(pool.name, row, seen)
+    return Drift(changes=tuple(changes), warnings=tuple(warnings))
+
+
+def _is_ready(row: NodePoolRecord) -> bool:
+    return row.state == NodePoolState.READY and row.observed_version == row.version
+
+
+def _total(row: NodePoolRecord, account: Account, recorded: Index, *, zones: Zones) -> int | None:
+    if not CAPABILITIES[account.provider].per_zone_counts:
+        return row.shape.nodes
+    count = zone_count(row.shape, account, recorded, zones=zones)
+    return None if count is None else row.shape.nodes * count
+
+
+def _missing_cluster(facts: PoolFacts, rows: Mapping[str, NodePoolRecord]) -> Iterator[Change]:
+    values = substrate_values(facts.record.substrate) if facts.record.substrate else {}
+    name = facts.record.name
+    yield Change(kind=ChangeKind.CREATE, resource=Resource.CLUSTER, name=name, fields=_again(values), note=_MISSING)
+    for row in rows.values():
+        yield _missing_node_pool(name, row)
+
+
+def _missing_node_pool(pool: str, row: NodePoolRecord) -> Change:
+    return Change(
+        kind=ChangeKind.CREATE,
+        resource=Resource.NODE_POOL,
+        name=pool,
+        part=row.name,
+        fields=_again(flavor_values(row.shape)),
+        note=_MISSING,
+    )
+
+
+def _again(values: Mapping[str, object]) -> tuple[FieldChange, ...]:
+    return tuple(
+        FieldChange(path=path, before=None, after=value, note=DRIFT)
+        for path, value in values.items()
+        if value is not None
+    )
+
+
+def _found(row: NodePoolRecord, seen: ObservedPool) -> ObservedNodePool | None:
+    return next((item for item in seen.node_pools if item.name == row.name), None)
+
+
+def _node_pool(pool: str, row: NodePoolRecord, seen: ObservedPool, total: int | None) -> Iterator[Change]:
+    found = _found(row, seen)
+    if found is None:
+        yield _missing_node_pool(pool, row)
+    elif found.status == ProviderStatus.ACTIVE and total is not None and found.nodes != total:
+        yield Change(
+            kind=ChangeKind.UPDATE,
+            resource=Resource.NODE_POOL,
+            name=pool,
+            part=row.name,
+            fields=(FieldChange(path="totalNodes", before=found.nodes, after=total, note=DRIFT),),
+            note="drift: its size was changed at the provider, and is put back",
+        )
+
+
+def _shape(pool: str, row: NodePoolRecord, seen: ObservedPool) -> Iterator[str]:
+    """Differences that no provider takes back in place: told, not repaired."""
+    found = _found(row, seen)
+    if found is None:
+        return
+    pairs: list[tuple[str, object, object]] = [
+        ("machineType", row.shape.machine_type, found.machine_type),
+        ("spot", row.shape.spot, found.spot),
+    ]
+    if row.shape.disk_gib is not None:
+        pairs.append(("diskGiB", row.shape.disk_gib, found.disk_gib))
+    for path, wanted, held in pairs:
+        if wanted != held:
+            yield (
+                f"node pool {pool}/{row.name}: {path} is {held} at the provider and {wanted} in the records: it cannot "
+                "be changed in place; add another flavor, and remove this one"
+            )

@@ -1,0 +1,63 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""plan(): the document beside the records, resource by resource."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from ..model.declared import FleetConfig
+from . import drift, places, pools, quotas, sizes
+from .plan import Plan
+from .recorded import Observed, Records, index
+from .scope import Scope
+
+
+def plan(
+    config: FleetConfig,
+    records: Records,
+    *,
+    zones: Mapping[str, tuple[str, ...]],
+    prune: bool,
+    observed: Observed | None = None,
+    state: Literal["present", "absent"] = "present",
+) -> Plan:
+    """Say what applying a document would do.
+
+    Arguments:
+        zones: account's name -> the zones that its node pools are spread over; an account may be missing while they
+            are not known, and its recorded ones are used then, if it has any.
+        prune: whether what is recorded and no longer declared goes. Nothing is ever deleted without it.
+        observed: what providers hold now; None, or a pool that is not in it, was not looked at.
+        state: `absent` plans the end of everything that the document names, and of nothing else.
+
+    Raises:
+        OperationError: QUOTA_EXCEEDED, for more node pools or nodes than there can be; every case at once.
+    """
+    recorded = index(records)
+    scope = Scope.of_everything() if state == "present" else Scope.of_document(config)
+    wanted = config if state == "present" else FleetConfig(version=config.version)
+    flavor_sizes = sizes.sizes(wanted, recorded, zones=zones)
+    sizes.check_limits(wanted, recorded, flavor_sizes)
+    pool_plan = pools.plan_pools(wanted, recorded, scope=scope, prune=prune)
+    drifted = drift.plan_drift(wanted, recorded, pool_plan, observed=observed or {}, zones=zones)
+    quota_changes = quotas.plan_quotas(wanted, recorded, scope=scope, prune=prune)
+    changes = (
+        *places.plan_sites(wanted, recorded, scope=scope, prune=prune),
+        *places.plan_accounts(wanted, recorded, scope=scope, prune=prune),
+        *pools.grouped(pool_plan, drifted.changes, quota_changes),
+    )
+    return Plan(
+        config=wanted,
+        serial=records.serial,
+        prune=prune,
+        changes=changes,
+        sizes=flavor_sizes,
+        warnings=(
+            *sizes.warnings(wanted, flavor_sizes),
+            *quotas.warnings(wanted, recorded),
+            *drifted.warnings,
+        ),
+    )
