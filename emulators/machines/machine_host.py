@@ -1,0 +1,175 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where all machines of a world run: one thread with one event loop, entered from any other thread.
+
+It is the AWS emulator's `MachineHost` (aws/protocols.py). Control calls for tests and the quickstart (preempt, cut off
+from the gateway) stand beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from threading import Lock, Thread
+from typing import Any, Final
+
+from ..aws.protocols import Machine
+from ..engine import Engine, VirtualClock
+from ..kubernetes import Change, EmulatedCluster
+from .machine import MachineTimes, RunningMachine
+from .volumes import remove
+
+LONG_POLL_SECONDS: Final = 30
+"""As on real machines. Where time is moved by hand there is none: it would end at no certain moment."""
+
+_RUNS_ON_MACHINES = frozenset({"DaemonSet"})
+_MOUNTED_ON_MACHINES = frozenset({"Secret"})
+
+logger = logging.getLogger(__name__)
+
+
+class EmulatedMachines:
+    """The machines. Thread-safe; calls return at once and take effect in the machines' own thread.
+
+    Attributes:
+        folder: where each machine has a folder, named by its instance id, while it runs.
+    """
+
+    def __init__(
+        self,
+        *,
+        engine: Engine,
+        clusters: Callable[[str], EmulatedCluster | None],
+        times: MachineTimes | None = None,
+    ) -> None:
+        """Start the thread; no machine runs yet.
+
+        Arguments:
+            engine: whose clock everything waits on.
+            clusters: the running cluster of a name, None when there is none.
+            times: how long things take; MachineTimes' own unless given.
+        """
+        self._clock = engine.clock
+        self._clusters = clusters
+        self._times = times or MachineTimes()
+        self._long_poll_seconds = 0 if isinstance(engine.clock, VirtualClock) else LONG_POLL_SECONDS
+        self.folder = Path(tempfile.mkdtemp(prefix="bc-machines-"))
+        self._lock = Lock()
+        self._machines: dict[str, RunningMachine] = {}
+        self._watched: dict[EmulatedCluster, Callable[[], None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = engine.clock.new_event_loop()
+        self._thread = Thread(target=self._loop.run_forever, name="emulated-machines", daemon=True)
+        self._thread.start()
+
+    def launch(self, machine: Machine, ready: Callable[[], None]) -> None:
+        """Boot a machine. One whose cluster does not run is never ready.
+
+        Arguments:
+            ready: called once, in the machines' thread, when its Node is registered and Ready; never after `terminate`.
+        """
+        cluster = self._clusters(machine.cluster)
+        if cluster is None:
+            return
+        running = RunningMachine(
+            machine,
+            cluster=cluster,
+            clock=self._clock,
+            times=self._times,
+            folder=self.folder / machine.instance_id,
+            long_poll_seconds=self._long_poll_seconds,
+        )
+        with self._lock:
+            self._machines[machine.instance_id] = running
+            if cluster not in self._watched:
+                self._watched[cluster] = cluster.subscribe(lambda change: self._changed(cluster, change))
+        self._spawn(lambda: running.boot(ready))
+
+    def terminate(self, instance_id: str) -> None:
+        """End a machine without goodbye; its Node lingers. One that does not run is no error."""
+        with self._lock:
+            running = self._machines.pop(instance_id, None)
+            if running is None:
+                return
+            if all(other.cluster is not running.cluster for other in self._machines.values()):
+                self._watched.pop(running.cluster)()
+        running.end()
+        self._spawn(lambda: self._end(running))
+
+    def preempt(self, instance_id: str) -> None:
+        """Give a Spot machine its notice, and end it when that is over."""
+        self._clock.call_later(self._times.spot_notice_seconds, lambda: self.terminate(instance_id))
+
+    def cut_off(self, instance_id: str, *, cut: bool = True) -> None:
+        """Cut a machine's network to the gateway, or mend it. Its Node stays Ready. One that does not run: KeyError."""
+        with self._lock:
+            running = self._machines[instance_id]
+        running.network.is_cut = cut
+
+    def running(self) -> tuple[Machine, ...]:
+        """The machines that were launched and not ended, by instance id."""
+        with self._lock:
+            return tuple(self._machines[instance_id].machine for instance_id in sorted(self._machines))
+
+    def close(self) -> None:
+        """Power everything off, stop the thread, remove the machines' folders."""
+        with self._lock:
+            for unsubscribe in self._watched.values():
+                unsubscribe()
+            for running in self._machines.values():
+                running.end()
+            self._machines.clear()
+            self._watched.clear()
+        asyncio.run_coroutine_threadsafe(self._cancel_all(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        remove(self.folder)
+
+    async def _end(self, running: RunningMachine) -> None:
+        await running.power_off()
+        await running.leave()
+
+    def _changed(self, cluster: EmulatedCluster, change: Change) -> None:
+        """Something changed in a cluster; told in the thread that changed it."""
+        if change.kind in _RUNS_ON_MACHINES:
+            self._spawn(lambda: self._sync(cluster))
+        elif change.kind in _MOUNTED_ON_MACHINES:
+            self._spawn(lambda: self._secrets_changed(cluster))
+
+    async def _sync(self, cluster: EmulatedCluster) -> None:
+        await asyncio.gather(*(running.sync() for running in self._of(cluster)))
+
+    async def _secrets_changed(self, cluster: EmulatedCluster) -> None:
+        for running in self._of(cluster):
+            running.secrets_changed()
+
+    def _of(self, cluster: EmulatedCluster) -> list[RunningMachine]:
+        with self._lock:
+            return [running for running in self._machines.values() if running.cluster is cluster]
+
+    def _spawn(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Have something done in the machines' thread."""
+
+        def start() -> None:
+            task = self._loop.create_task(work())
+            self._tasks.add(task)
+            task.add_done_callback(self._finished)
+
+        self._loop.call_soon_threadsafe(start)
+
+    def _finished(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            logger.error("an emulated machine failed", exc_info=task.exception())
+
+    async def _cancel_all(self) -> None:
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._loop.shutdown_default_executor()
