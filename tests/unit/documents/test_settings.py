@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import base64
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -51,10 +50,10 @@ def test_without_a_file_everything_has_its_default(tmp_path: Path) -> None:
     settings = load_settings(environ={"XDG_STATE_HOME": str(tmp_path)})
     assert settings.agent is None
     assert settings.operator is None
-    assert settings.workers == 4
+    assert settings.reconcile.workers == 4
     assert settings.gateway.listen_host == "127.0.0.1"
-    assert settings.intervals.converging == timedelta(seconds=30)
-    assert settings.database_url == f"sqlite:///{settings.gateway.state_dir}/fleet.db"
+    assert settings.reconcile.converging_seconds == 30
+    assert settings.store.database_url == f"sqlite:///{settings.gateway.state_dir}/fleet.db"
 
 
 def test_the_users_own_state_folder_is_the_default_where_there_is_no_daemons(
@@ -62,12 +61,12 @@ def test_the_users_own_state_folder_is_the_default_where_there_is_no_daemons(
 ) -> None:
     module = "ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings"
     monkeypatch.setattr(f"{module}.SYSTEM_STATE_DIR", tmp_path / "none")
-    assert load_settings(environ={"XDG_STATE_HOME": "/x"}).database_url == "sqlite:////x/better-compute/fleet.db"
+    assert load_settings(environ={"XDG_STATE_HOME": "/x"}).store.database_url == "sqlite:////x/better-compute/fleet.db"
     assert load_settings(environ={"HOME": "/h", "XDG_STATE_HOME": "rel"}).gateway.state_dir == Path(
         "/h/.local/state/better-compute"
     )
     monkeypatch.setattr(f"{module}.SYSTEM_STATE_DIR", tmp_path)
-    assert load_settings(environ={}).database_url == f"sqlite:///{tmp_path}/fleet.db"
+    assert load_settings(environ={}).store.database_url == f"sqlite:///{tmp_path}/fleet.db"
 
 
 def test_a_file_is_read_whole(file: Path) -> None:
@@ -75,8 +74,8 @@ def test_a_file_is_read_whole(file: Path) -> None:
     assert settings.agent == AgentSettings(
         image="registry.example/bcd:1", gateway_url="https://gateway.example:8443", pins=(PIN,)
     )
-    assert (settings.operator, settings.workers, settings.gateway.listen_port) == ("ci", 8, 0)
-    assert settings.intervals.deleting == timedelta(seconds=1)
+    assert (settings.operator, settings.reconcile.workers, settings.gateway.listen_port) == ("ci", 8, 0)
+    assert settings.reconcile.deleting_seconds == 1
 
 
 def test_the_environment_names_the_file_and_wins_over_it(file: Path) -> None:
@@ -91,10 +90,19 @@ def test_the_environment_names_the_file_and_wins_over_it(file: Path) -> None:
             "BC_FLEET_OF_ANOTHER": "x",
         }
     )
-    assert (settings.operator, settings.database_url, settings.workers) == ("me", "sqlite:////tmp/x.db", 2)
+    assert (settings.operator, settings.store.database_url, settings.reconcile.workers) == (
+        "me",
+        "sqlite:////tmp/x.db",
+        2,
+    )
     assert settings.agent is not None
     assert settings.agent.pins == (PIN, PIN)
     assert settings.gateway.listen_port == 0
+
+
+def test_a_callers_own_database_wins_over_all(file: Path) -> None:
+    environ = {"BC_FLEET_STORE_DATABASE_URL": "sqlite:////tmp/x.db"}
+    assert load_settings(file, environ=environ, database_url="sqlite:////y.db").store.database_url == "sqlite:////y.db"
 
 
 def test_the_environment_alone_can_hold_a_whole_section() -> None:

@@ -10,6 +10,6 @@ from __future__ import annotations
 
 from .load import load_file, load_text, parse_document
 from .schema import document_schema
-from .settings import Intervals, Settings, load_settings
+from .settings import Settings, load_settings
 
-__all__ = ["Intervals", "Settings", "document_schema", "load_file", "load_settings", "load_text", "parse_document"]
+__all__ = ["Settings", "document_schema", "load_file", "load_settings", "load_text", "parse_document"]

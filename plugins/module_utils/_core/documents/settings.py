@@ -15,7 +15,6 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +48,13 @@ _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoreSettings:
+    """Where the records are. The URL may hold a password."""
+
+    database_url: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GatewaySettings:
     """Where bcd's gateway listens and keeps its things.
 
@@ -65,18 +71,18 @@ class GatewaySettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Intervals:
-    """How long a pool is left alone after a pass. The defaults are the spec's; a demonstration may shorten them.
+class ReconcileSettings:
+    """How often passes run. The defaults are the spec's; a demonstration may shorten them.
 
     Attributes:
-        converging: while something is still on its way, or Nodes have yet to join.
-        settled: when ready or failed.
-        deleting: while being torn down.
+        converging_seconds, settled_seconds, deleting_seconds: until the next pass of a pool in such a state.
+        workers: passes that run at once in one process.
     """
 
-    converging: timedelta = timedelta(seconds=30)
-    settled: timedelta = timedelta(minutes=5)
-    deleting: timedelta = timedelta(minutes=2)
+    converging_seconds: int
+    settled_seconds: int
+    deleting_seconds: int
+    workers: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,26 +90,26 @@ class Settings:
     """All settings.
 
     Attributes:
-        database_url: where the records are. It may hold a password.
         agent: None where none are given: pools with a substrate then stay in error.
-        workers: passes that run at once in one process.
         operator: who module runs act as; None for the login name.
     """
 
-    database_url: str = field(repr=False)
+    store: StoreSettings
     agent: AgentSettings | None
     gateway: GatewaySettings
-    intervals: Intervals
-    workers: int
+    reconcile: ReconcileSettings
     operator: str | None
 
 
-def load_settings(path: Path | str | None = None, *, environ: Mapping[str, str] | None = None) -> Settings:
+def load_settings(
+    path: Path | str | None = None, *, environ: Mapping[str, str] | None = None, database_url: str | None = None
+) -> Settings:
     """Read the settings.
 
     Arguments:
         path: the file; None as the module's docstring says.
         environ: the environment; None for the process's own.
+        database_url: wins over file and environment: a module's own option.
 
     Raises:
         InvalidInput: every problem at once: the key (`reconcile.workers`) and, where it came from there, the variable.
@@ -113,6 +119,9 @@ def load_settings(path: Path | str | None = None, *, environ: Mapping[str, str] 
     environ = os.environ if environ is None else environ
     values = _from_file(path, environ)
     problems, came_from = _from_environment(values, environ)
+    if database_url:
+        _put(values, "store", "database_url", database_url)
+        came_from.pop("store.database_url", None)
     model: SettingsModel | None = None
     try:
         model = SettingsModel.model_validate(values)
@@ -161,11 +170,16 @@ def _from_environment(values: dict[str, Any], environ: Mapping[str, str]) -> tup
                 names = ", ".join(f"{prefix}{name.upper()}" for name in model.model_fields)
                 problems.append(Problem(path=variable, message=f"unknown variable; known here: {names}"))
                 continue
-            table = values.setdefault(section, {})
-            if isinstance(table, dict):
-                table[key] = _typed(environ[variable], str(known.annotation))
-                came_from[f"{section}.{key}"] = variable
+            _put(values, section, key, _typed(environ[variable], str(known.annotation)))
+            came_from[f"{section}.{key}"] = variable
     return problems, came_from
+
+
+def _put(values: dict[str, Any], section: str, key: str, value: object) -> None:
+    """Set one key; a section that is no table is left for the model to refuse."""
+    table = values.setdefault(section, {})
+    if isinstance(table, dict):
+        table[key] = value
 
 
 def _typed(text: str, annotation: str) -> object:
@@ -179,9 +193,9 @@ def _typed(text: str, annotation: str) -> object:
 
 def _settings(model: SettingsModel, environ: Mapping[str, str]) -> Settings:
     state_dir = _state_dir(environ)
-    agent, gateway, reconcile = model.agent, model.gateway, model.reconcile
+    agent, gateway = model.agent, model.gateway
     return Settings(
-        database_url=model.store.database_url or f"sqlite:///{state_dir / 'fleet.db'}",
+        store=StoreSettings(database_url=model.store.database_url or f"sqlite:///{state_dir / 'fleet.db'}"),
         agent=AgentSettings(
             image=agent.image,
             gateway_url=agent.gateway_url,
@@ -199,12 +213,7 @@ def _settings(model: SettingsModel, environ: Mapping[str, str]) -> Settings:
             certificate_file=Path(gateway.certificate_file) if gateway.certificate_file else None,
             key_file=Path(gateway.key_file) if gateway.key_file else None,
         ),
-        intervals=Intervals(
-            converging=timedelta(seconds=reconcile.converging_seconds),
-            settled=timedelta(seconds=reconcile.settled_seconds),
-            deleting=timedelta(seconds=reconcile.deleting_seconds),
-        ),
-        workers=reconcile.workers,
+        reconcile=ReconcileSettings(**model.reconcile.model_dump()),
         operator=model.operator,
     )
 
