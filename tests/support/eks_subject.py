@@ -1,0 +1,155 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""EKS as the conformance cases' subject: the AWS emulator on virtual time, with the driver's waits cut out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from ansible_collections.better_compute.fleet.emulators.aws import AwsEmulator, InstantMachines, UnreachableApis
+from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
+from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, LostReply, VirtualClock
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels, owner_tags
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import BootstrapAccess
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import (
+    ClusterSpec,
+    NodePoolSpec,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.clients import Clients
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.driver import EksDriver
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.settings import EksSettings
+from ansible_collections.better_compute.fleet.tests.conformance.subject import Breakage
+
+POOL = PoolId("pool_01kb5c0000000000000000000a")
+TAGS = owner_tags(cluster_id=ClusterId("kcl_01kb5c0000000000000000000a"), pool_id=POOL)
+CLUSTER = ClusterSpec(name="bc-01kb5c0000000000000000000a", location="us-east-1", private_nodes=False, tags=TAGS)
+NODE_POOL = NodePoolSpec(
+    name="h100",
+    machine_type="p5.48xlarge",
+    nodes=4,
+    zones=("us-east-1a", "us-east-1b"),
+    spot=False,
+    disk_gib=200,
+    gpus_per_node=8,
+    labels=node_labels(pool_id=POOL, spot=False),
+    tags=TAGS,
+)
+
+_AN_HOUR_SECONDS = 3600
+"""Longer than anything at EKS takes, also what it gives up after a quarter of an hour."""
+
+_ACTIONS: dict[Breakage, LostReply | Error] = {
+    Breakage.LOST_REPLY: LostReply(),
+    Breakage.THROTTLED: Error(status=429, code="ThrottlingException", message="Rate exceeded"),
+    Breakage.SERVER_ERROR: Error(status=500, code="ServerException", message="Internal failure"),
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class EksSubject:
+    """Satisfies subject.Subject; its parts are there for what only EKS does.
+
+    Attributes:
+        waits: what the drivers waited for throttling, in seconds.
+    """
+
+    engine: Engine
+    clock: VirtualClock
+    aws: AwsEmulator
+    machines: InstantMachines
+    settings: EksSettings
+    clients: Clients
+    waits: list[float] = dataclasses.field(default_factory=list)
+    cluster: ClusterSpec = CLUSTER
+    node_pool: NodePoolSpec = NODE_POOL
+    other_machine_type: str = "g6.xlarge"
+
+    def open(self) -> EksDriver:
+        """A driver. The clients, which take a while to make, are shared."""
+        return EksDriver(
+            settings=self.settings,
+            clients=self.clients,
+            clock=self.clock,
+            sleep=self.waits.append,
+            jitter=lambda: 0.5,
+        )
+
+    def settle(self) -> None:
+        """Let an hour pass."""
+        self.clock.advance(_AN_HOUR_SECONDS)
+
+    def calls(self) -> int:
+        """Requests to the emulator."""
+        return len(self.engine.log.entries(cloud="aws"))
+
+    def writes(self) -> int:
+        """Mutating requests that it carried out."""
+        return len(self.engine.log.writes())
+
+    def break_call(self, nth: int, breakage: Breakage) -> None:
+        """Script the fault."""
+        self.engine.faults.add("aws", "*", _ACTIONS[breakage], nth=nth)
+
+    def accepts(self, access: BootstrapAccess) -> bool:
+        """Ask what a cluster's API asks."""
+        principal = self.aws.authenticate(access.token.reveal(), self.cluster.name)
+        return principal is not None and self.aws.is_admin(principal, self.cluster.name)
+
+    def leftovers(self) -> Sequence[str]:
+        """The emulator's inventory."""
+        return [f"{item.kind} {item.id}" for item in self.engine.inventory.items(cloud="aws")]
+
+    def through(self, key: Credentials, folder: Path) -> EksSubject:
+        """The same world, reached with another principal's key."""
+        settings = dataclasses.replace(self.settings, credential=credential_file(key, folder))
+        return dataclasses.replace(self, settings=settings, clients=Clients.open(settings))
+
+
+def credential_file(key: Credentials, folder: Path) -> dict[str, str]:
+    """Write a key into a shared credentials file of its own; the account's `credential` that names it."""
+    lines = [
+        "[default]",
+        f"aws_access_key_id = {key.access_key_id}",
+        f"aws_secret_access_key = {key.secret_access_key}",
+        *([f"aws_session_token = {key.session_token}"] if key.session_token else []),
+    ]
+    file = folder / f"{key.access_key_id}.ini"
+    file.write_text("\n".join(lines) + "\n")
+    return {"file": str(file)}
+
+
+@contextmanager
+def eks_subject(folder: Path) -> Iterator[EksSubject]:
+    """A fresh AWS with nothing in it.
+
+    Arguments:
+        folder: for the credentials.
+    """
+    clock = VirtualClock()
+    engine = Engine(clock)
+    machines = InstantMachines()
+    try:
+        with AwsEmulator(engine=engine, apis=UnreachableApis(), machines=machines) as aws:
+            settings = EksSettings(
+                region="us-east-1",
+                cluster_role_arn="arn:aws:iam::111111111111:role/eks-cluster",
+                node_role_arn="arn:aws:iam::111111111111:role/eks-node",
+                subnet_ids=("subnet-0000000000000000a", "subnet-0000000000000000b"),
+                endpoint_url=aws.url,
+                credential=credential_file(aws.operator, folder),
+            )
+            yield EksSubject(
+                engine=engine,
+                clock=clock,
+                aws=aws,
+                machines=machines,
+                settings=settings,
+                clients=Clients.open(settings),
+            )
+    finally:
+        engine.close()
