@@ -234,7 +234,7 @@ def test_the_same_life_goes_the_same_way_second_by_second() -> None:
     assert len(first[-1][2]) == 1
 
 
-@pytest.mark.parametrize("machines", [60])
+@pytest.mark.parametrize("machines", [40])
 def test_many_machines_share_one_thread(world: VirtualWorld, machines: int) -> None:
     world.apply_agent()
     world.give_token(uses=machines)
