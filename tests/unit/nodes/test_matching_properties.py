@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from random import Random
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -85,7 +87,7 @@ def test_matching_again_after_recording_changes_nothing_more(
 ) -> None:
     found = compare(nodes, cluster, listening=mark, desired_total=wanted)
     gone = {one.node.id for one in found.to_retire}
-    changes = {
+    changes: dict[NodeId, dict[str, Any]] = {
         one.node_id: {
             "node_name": one.node_name,
             "node_uid": one.node_uid,
@@ -102,11 +104,11 @@ def test_matching_again_after_recording_changes_nothing_more(
 
 @given(nodes=pools(), cluster=CLUSTERS, mark=MARKS, order=st.randoms(use_true_random=False))
 def test_the_order_of_what_is_listed_never_matters(
-    nodes: list[PoolNode], cluster: list[ClusterNode], mark: Listening | None, order: st.DataObject
+    nodes: list[PoolNode], cluster: list[ClusterNode], mark: Listening | None, order: Random
 ) -> None:
     found = compare(nodes, cluster, listening=mark)
-    order.shuffle(nodes)  # type: ignore[attr-defined]  # hypothesis types randoms() as Random, which has it
-    order.shuffle(cluster)  # type: ignore[attr-defined]  # as above
+    order.shuffle(nodes)
+    order.shuffle(cluster)
     assert compare(nodes, cluster, listening=mark) == found
 
 

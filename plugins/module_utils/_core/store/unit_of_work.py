@@ -89,13 +89,12 @@ class Tx:
         Returns:
             Whether it was written.
         """
-        if self._connection.dialect.name == "postgresql":
-            from sqlalchemy.dialects import postgresql
+        from sqlalchemy.dialects import postgresql, sqlite
 
-            return self.execute(postgresql.insert(table).values(**values).on_conflict_do_nothing()).rowcount == 1
-        from sqlalchemy.dialects import sqlite
-
-        return self.execute(sqlite.insert(table).values(**values).on_conflict_do_nothing()).rowcount == 1
+        insert = postgresql.insert if self._connection.dialect.name == "postgresql" else sqlite.insert
+        once = insert(table).values(**values).on_conflict_do_nothing()
+        # An INSERT keeps its row count only when asked to: psycopg forgets it with its cursor, and says -1.
+        return self.execute(once.execution_options(preserve_rowcount=True)).rowcount == 1
 
     def change(self, table: Table, *where: ColumnElement[bool], **values: Any) -> bool | None:
         """Update the row if something differs: an unchanged row costs a read and no write.

@@ -1,0 +1,149 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Who is calling, and when each bcd was last heard, on both databases."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
+    Code,
+    OperationError,
+    StoreUnavailable,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import Liveness, liveness
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import Heartbeats, authenticate
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import (
+    Store,
+    gateways,
+    open_store,
+    pool_nodes,
+)
+from ansible_collections.better_compute.fleet.tests.support.joining_machines import due_at, new_node, new_pool, node_of
+from ansible_collections.better_compute.fleet.tests.support.rows import START, HandClock
+
+SECOND = timedelta(seconds=1)
+
+
+def test_a_node_is_known_by_its_identity(store: Store) -> None:
+    node = new_node(store, new_pool(store), identity_hash=Secret("mine").sha256())
+    assert authenticate(store, Secret("mine")).id == node.id
+
+
+def test_an_identity_of_nobody_is_told_to_join_again(store: Store) -> None:
+    with pytest.raises(OperationError, match="join again") as refused:
+        authenticate(store, Secret("nobody's"))
+    assert refused.value.code == Code.UNAUTHENTICATED
+
+
+def test_a_retired_nodes_identity_is_nobodys(store: Store) -> None:
+    node = new_node(store, new_pool(store), identity_hash=Secret("mine").sha256())
+    with store.write() as tx:
+        pool_nodes.retire_node(tx, node.id)
+    with pytest.raises(OperationError):
+        authenticate(store, Secret("mine"))
+
+
+def test_heartbeats_are_written_together_at_the_flush(store: Store, clock: HandClock) -> None:
+    pool = new_pool(store)
+    nodes = [new_node(store, pool) for _ in range(3)]
+    heartbeats = Heartbeats(clock=clock)
+    clock.advance(seconds=20)
+    for node in nodes:
+        heartbeats.beat(node)
+    assert {node_of(store, node.id).last_seen_at for node in nodes} == {START}
+    heartbeats.flush(store)
+    assert {node_of(store, node.id).last_seen_at for node in nodes} == {START + 20 * SECOND}
+
+
+def test_a_late_flush_makes_no_heartbeat_younger_than_it_is(store: Store, clock: HandClock) -> None:
+    pool = new_pool(store)
+    early, late = new_node(store, pool), new_node(store, pool)
+    heartbeats = Heartbeats(clock=clock)
+    heartbeats.beat(early)
+    clock.advance(seconds=60)
+    heartbeats.beat(late)
+    clock.advance(seconds=1)
+    heartbeats.flush(store)
+    seen = [node_of(store, node.id).last_seen_at for node in (early, late)]
+    assert seen == [START, START + 60 * SECOND]
+
+
+def test_a_flush_that_fails_loses_nothing(store: Store, clock: HandClock, tmp_path: Path) -> None:
+    node = new_node(store, new_pool(store))
+    broken = open_store(f"sqlite:///{tmp_path / 'gone' / 'fleet.db'}", clock=clock)
+    (tmp_path / "gone" / "fleet.db").unlink()
+    (tmp_path / "gone" / "fleet.db").mkdir()
+    heartbeats = Heartbeats(clock=clock)
+    clock.advance(seconds=20)
+    heartbeats.beat(node)
+    with pytest.raises(StoreUnavailable):
+        heartbeats.flush(broken)
+    broken.close()
+    heartbeats.flush(store)
+    assert node_of(store, node.id).last_seen_at == START + 20 * SECOND
+
+
+def test_a_node_that_returns_makes_its_pool_due(store: Store, clock: HandClock) -> None:
+    pool = new_pool(store)
+    node = new_node(store, pool)
+    heartbeats = Heartbeats(clock=clock)
+    clock.advance(seconds=31)
+    heartbeats.beat(node)
+    heartbeats.flush(store)
+    assert due_at(store, pool) == START + 31 * SECOND
+
+
+def test_a_node_that_falls_silent_makes_its_pool_due(store: Store, clock: HandClock) -> None:
+    pool = new_pool(store)
+    heartbeats = Heartbeats(clock=clock)
+    heartbeats.beat(new_node(store, pool))
+    heartbeats.flush(store)
+    clock.advance(seconds=30)
+    heartbeats.flush(store)
+    assert due_at(store, pool) == START + timedelta(hours=1)
+    clock.advance(seconds=1)
+    heartbeats.flush(store)
+    assert due_at(store, pool) == START + 31 * SECOND
+
+
+def test_a_node_that_goes_on_as_ever_makes_nothing_due(store: Store, clock: HandClock) -> None:
+    pool = new_pool(store)
+    node = new_node(store, pool)
+    heartbeats = Heartbeats(clock=clock)
+    for _ in range(12):
+        clock.advance(seconds=10)
+        heartbeats.beat(node)
+        heartbeats.flush(store)
+    assert due_at(store, pool) == START + timedelta(hours=1)
+
+
+def test_a_silent_node_is_disconnected_only_once_the_gateway_has_listened_long_enough(
+    store: Store, clock: HandClock
+) -> None:
+    node = new_node(store, new_pool(store))
+    clock.advance(minutes=10)
+    heartbeats = Heartbeats(clock=clock)
+    judged = []
+    for _ in range(5):
+        heartbeats.flush(store)
+        with store.read() as tx:
+            judged.append(liveness(node.last_seen_at, listening=gateways.listening(tx), now=tx.now))
+        clock.advance(seconds=10)
+    assert judged == [*[Liveness.UNKNOWN] * 4, Liveness.DISCONNECTED]
+
+
+def test_a_retired_node_is_not_heard_any_more(store: Store, clock: HandClock) -> None:
+    node = new_node(store, new_pool(store))
+    heartbeats = Heartbeats(clock=clock)
+    clock.advance(seconds=5)
+    heartbeats.beat(node)
+    with store.write() as tx:
+        pool_nodes.retire_node(tx, node.id)
+    heartbeats.flush(store)
+    assert node_of(store, node.id).last_seen_at == START
