@@ -1,0 +1,121 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The claim: created, never applied over another's, dropped only if it is ours."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.better_compute.fleet.emulators.engine import Call, Hook, LostReply
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.claim import drop_claim, hold_claim
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
+    ClaimHeld,
+    ClusterConflict,
+    ClusterUnreachable,
+)
+
+from .conftest import LABEL, OTHER_POOL, POOL, World
+
+CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
+
+
+def claim_of(world: World) -> str | None:
+    live = world.cluster.read("ConfigMap", "better-compute-substrate", "kube-system")
+    return None if live is None else live["metadata"].get("labels", {}).get(LABEL)
+
+
+def test_the_claim_is_a_config_map_with_the_pools_id(world: World) -> None:
+    hold_claim(world.open(), pool_id=POOL)
+    assert claim_of(world) == POOL
+
+
+def test_holding_it_again_reads_once_and_writes_nothing(world: World) -> None:
+    api = world.open()
+    hold_claim(api, pool_id=POOL)
+    mark = world.engine.log.mark
+    hold_claim(api, pool_id=POOL)
+    assert world.calls(after=mark) == ["GET configmaps gpu/kube-system/better-compute-substrate"]
+
+
+def test_another_pools_claim_is_told_with_its_id_and_what_a_person_may_do(world: World) -> None:
+    api = world.open()
+    hold_claim(api, pool_id=OTHER_POOL)
+    mark = world.engine.log.mark
+    with pytest.raises(ClaimHeld, match="gone for good") as caught:
+        hold_claim(api, pool_id=POOL)
+    assert OTHER_POOL in str(caught.value)
+    assert "kube-system/better-compute-substrate" in str(caught.value)
+    assert world.writes(after=mark) == []
+
+
+def test_an_unlabelled_config_map_of_that_name_is_a_claim_too(world: World) -> None:
+    world.put("ConfigMap", CONFIG_MAPS, "better-compute-substrate")
+    with pytest.raises(ClaimHeld):
+        hold_claim(world.open(), pool_id=POOL)
+    assert claim_of(world) is None
+
+
+def test_whoever_creates_it_first_holds_it(world: World) -> None:
+    api = world.open()
+
+    def overtake(_call: Call) -> None:
+        world.engine.faults.clear()
+        hold_claim(api, pool_id=OTHER_POOL)
+
+    world.engine.faults.add("kubernetes", "POST configmaps", Hook(on_before=overtake))
+    with pytest.raises(ClaimHeld):
+        hold_claim(api, pool_id=POOL)
+    assert claim_of(world) == OTHER_POOL
+
+
+def test_two_passes_of_one_pool_both_hold_it(world: World) -> None:
+    api = world.open()
+
+    def overtake(_call: Call) -> None:
+        world.engine.faults.clear()
+        hold_claim(api, pool_id=POOL)
+
+    world.engine.faults.add("kubernetes", "POST configmaps", Hook(on_before=overtake))
+    hold_claim(api, pool_id=POOL)
+    assert claim_of(world) == POOL
+
+
+def test_a_lost_reply_is_healed_by_the_next_pass(world: World) -> None:
+    api = world.open()
+    world.engine.faults.add("kubernetes", "POST configmaps", LostReply())
+    with pytest.raises(ClusterUnreachable):
+        hold_claim(api, pool_id=POOL)
+    hold_claim(api, pool_id=POOL)
+
+
+def test_dropping_deletes_it_and_again_is_no_error(world: World) -> None:
+    api = world.open()
+    hold_claim(api, pool_id=POOL)
+    drop_claim(api, pool_id=POOL)
+    assert claim_of(world) is None
+    mark = world.engine.log.mark
+    drop_claim(api, pool_id=POOL)
+    assert world.writes(after=mark) == []
+
+
+def test_dropping_leaves_another_pools_claim(world: World) -> None:
+    api = world.open()
+    hold_claim(api, pool_id=OTHER_POOL)
+    drop_claim(api, pool_id=POOL)
+    assert claim_of(world) == OTHER_POOL
+
+
+def test_dropping_never_hits_a_successor(world: World) -> None:
+    api = world.open()
+    hold_claim(api, pool_id=POOL)
+
+    def hand_over(_call: Call) -> None:
+        world.engine.faults.clear()
+        drop_claim(api, pool_id=POOL)
+        hold_claim(api, pool_id=OTHER_POOL)
+
+    world.engine.faults.add("kubernetes", "DELETE configmaps", Hook(on_before=hand_over))
+    with pytest.raises(ClusterConflict):
+        drop_claim(api, pool_id=POOL)
+    assert claim_of(world) == OTHER_POOL

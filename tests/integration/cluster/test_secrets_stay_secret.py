@@ -1,0 +1,121 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The canary: whatever goes wrong at whatever call, no token shows up in a log, an exception or a repr.
+
+And the sweep beside it: whatever goes wrong at whatever call, running again ends in the same cluster.
+"""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from collections.abc import Callable
+
+import pytest
+
+from ansible_collections.better_compute.fleet.emulators.engine import Call, Clock, Error, LostReply
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import (
+    access,
+    agent,
+    claim,
+    join_secret,
+    node_list,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.api import ClusterApi
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import ClusterError
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
+
+from .conftest import BOOTSTRAP_TOKEN, POOL, SETTINGS, World
+
+JOIN_TOKEN = "join-canary-77d0"
+
+
+class Life:
+    """A substrate's whole life on the cluster, in passes that may each fail and are then run again."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.tokens = {BOOTSTRAP_TOKEN, JOIN_TOKEN}
+        self.shown: list[str] = []
+        self.failed = 0
+
+    def run(self) -> None:
+        self._until_done(self._build)
+        self._until_done(self._tear_down)
+
+    def _until_done(self, one_pass: Callable[[], bool]) -> None:
+        for _ in range(60):
+            try:
+                done = one_pass()
+            except ClusterError as error:
+                self.failed += 1
+                self.shown += [str(error), repr(error), *traceback.format_exception(error)]
+                done = False
+            if done:
+                return
+            self.world.clock.advance(10)
+        pytest.fail("it never converges")
+
+    def _open(self) -> ClusterApi:
+        api = access.open_cluster(self.world.bootstrap(), pool_id=POOL)
+        self.tokens.add(api._token.reveal())
+        self.shown += [str(api), repr(api), repr(self.world.bootstrap())]
+        return api
+
+    def _build(self) -> bool:
+        with self._open() as api:
+            claim.hold_claim(api, pool_id=POOL)
+            agent.apply_agent(api, pool_id=POOL, agent=SETTINGS)
+            join_secret.write_join_token(api, pool_id=POOL, token=Secret(JOIN_TOKEN))
+            assert join_secret.read_join_token(api, pool_id=POOL) == Secret(JOIN_TOKEN)
+            node_list.list_nodes(api, pool_id=POOL)
+            return not agent.apply_agent(api, pool_id=POOL, agent=SETTINGS)
+
+    def _tear_down(self) -> bool:
+        with access.bootstrap_api(self.world.bootstrap()) as api:
+            join_secret.delete_join_token(api, pool_id=POOL)
+            if not agent.remove_agent(api, pool_id=POOL):
+                return False
+            claim.drop_claim(api, pool_id=POOL)
+            return access.remove_access(api, pool_id=POOL)
+
+
+class OnceAtEveryCall:
+    """Strikes every call (by name and target) the first time that it is made."""
+
+    def __init__(self, action: Error | LostReply) -> None:
+        self.action = action
+        self.struck: set[tuple[str, str]] = set()
+        self.armed = False
+
+    def before(self, call: Call, clock: Clock) -> None:
+        self.armed = (call.name, call.target) not in self.struck
+        self.struck.add((call.name, call.target))
+        if self.armed:
+            self.action.before(call, clock)
+
+    def after(self, call: Call, clock: Clock) -> None:
+        if self.armed:
+            self.action.after(call, clock)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [LostReply(), Error(status=500, code="InternalError", message="etcdserver: request timed out")],
+    ids=["lost reply", "server error"],
+)
+def test_a_failure_at_any_call_shows_no_token_and_is_healed_by_running_again(
+    world: World, caplog: pytest.LogCaptureFixture, action: Error | LostReply
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    world.cluster.put_node("a", labels={"better-compute.dev/substrate-pool": POOL})
+    faults = OnceAtEveryCall(action)
+    world.engine.faults.add("kubernetes", "*", faults, times=None)
+    life = Life(world)
+    life.run()
+    assert life.failed == len(faults.struck) > 20
+    assert world.engine.inventory.items() == ()
+    everything = "\n".join([*life.shown, *(record.getMessage() for record in caplog.records), caplog.text])
+    assert "Starting new HTTPS connection" in everything
+    assert [token for token in life.tokens if token in everything] == []
