@@ -112,6 +112,13 @@ def node_pools(tx: Tx, cluster_id: ClusterId, *, deleted: bool = False) -> tuple
     return tuple(_node_pool(row) for row in tx.rows(chosen))
 
 
+def all_node_pools(tx: Tx) -> tuple[NodePoolRecord, ...]:
+    """The node pools of every cluster that are not deleted, in one read."""
+    table = tables().node_pools
+    chosen = table.select().where(table.c.state != NodePoolState.DELETED.value)
+    return tuple(_node_pool(row) for row in tx.rows(chosen.order_by(table.c.cluster_id, table.c.name)))
+
+
 def node_pool(tx: Tx, node_pool_id: NodePoolId) -> NodePoolRecord | None:
     """One node pool, deleted or not."""
     table = tables().node_pools
@@ -132,6 +139,7 @@ def add_node_pool(tx: Tx, rec: NodePoolRecord) -> None:
         name=rec.name,
         shape=plain_flavor(rec.shape),
         version=rec.version,
+        of_flavor=rec.of_flavor,
         **_node_pool_status(rec),
     )
 
@@ -213,4 +221,5 @@ def _node_pool(row: Row[Any]) -> NodePoolRecord:
         create_attempts=row.create_attempts,
         last_create_at=row.last_create_at,
         ever_joined=row.ever_joined,
+        of_flavor=row.of_flavor,
     )

@@ -45,7 +45,7 @@ def create_schema(url: str) -> None:
     """
     with changing_schema(url) as connection:
         if _stamp(connection) is None:
-            tables().metadata.create_all(connection)
+            tables().metadata.create_all(connection, checkfirst=False)
             _write_stamp(connection)
 
 

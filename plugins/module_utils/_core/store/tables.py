@@ -166,6 +166,7 @@ def tables() -> Tables:
         number("create_attempts"),
         Column("last_create_at", utc_time(), nullable=True),
         flag("ever_joined"),
+        flag("of_flavor"),
         unique_where("uq_node_pools_name", "state <> 'deleted'", "cluster_id", "name"),
     )
     substrates = Table(
