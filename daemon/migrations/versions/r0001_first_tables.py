@@ -162,6 +162,7 @@ def upgrade() -> None:
         sa.Column("create_attempts", sa.Integer(), nullable=False),
         sa.Column("last_create_at", MOMENT, nullable=True),
         sa.Column("ever_joined", sa.Boolean(), nullable=False),
+        sa.Column("of_flavor", sa.Boolean(), nullable=False),
         sa.ForeignKeyConstraint(["cluster_id"], ["clusters.id"], name="fk_node_pools_cluster_id"),
         sa.PrimaryKeyConstraint("id", name="pk_node_pools"),
     )

@@ -248,7 +248,10 @@ def _write(tx: Tx, cluster: ClusterRecord, change: NodePoolChange) -> None:
         clusters.change_node_pool(tx, change.after.id, change.after.shape, change.after.state)
     else:
         clusters.add_node_pool(tx, change.after)
-        data = {"nodePoolId": change.after.id, "name": change.after.name}
-        events.publish(
-            tx, tenant_id=cluster.tenant_id, subject=cluster.id, type="kubernetes.nodepool.created", data=data
-        )
+        tell_created(tx, change.after, tenant_id=cluster.tenant_id)
+
+
+def tell_created(tx: Tx, record: NodePoolRecord, *, tenant_id: TenantId) -> None:
+    """The event of a new node pool, in the transaction that records it (spec: kubernetes.nodepool.created)."""
+    data = {"nodePoolId": record.id, "name": record.name}
+    events.publish(tx, tenant_id=tenant_id, subject=record.cluster_id, type="kubernetes.nodepool.created", data=data)

@@ -23,14 +23,19 @@ class SubstrateView:
 
     Attributes:
         pool: the pool's name.
-        settled: whether the last declared generation is ready, failed or gone.
+        ready: whether the generation that was declared last is ready.
     """
 
     pool: str
     provider: str
     account: str
     record: SubstrateRecord
-    settled: bool
+    ready: bool
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing moves any more: ready, failed or gone."""
+        return self.ready or self.record.state in (SubstrateState.ERROR, SubstrateState.DELETED)
 
     def to_data(self) -> dict[str, Any]:
         """Plain values in snake_case, for module results."""
@@ -59,7 +64,7 @@ class SubstrateView:
 def list_substrates(session: Session, *, pool_ids: frozenset[PoolId] | None = None) -> tuple[SubstrateView, ...]:
     """All substrates that are not deleted, or those of the named pools whatever their state, by pool name."""
     with session.store.read() as tx:
-        pools = {pool.id: pool for pool in (*fleet.pools(tx), *fleet.pools(tx, archived=True))}
+        pools = {pool.id: pool for pool in fleet.pools(tx, archived=True)}
         accounts = {account.id: account for account in fleet.accounts(tx)}
         records = substrates.substrates(tx)
     views = [
@@ -103,14 +108,13 @@ def resolve_pool(tx: Tx, *, pool: str, tenant_id: TenantId) -> PoolRecord:
 
 
 def _view(pool: PoolRecord, account: AccountRecord | None, record: SubstrateRecord) -> SubstrateView:
-    ended = record.state in (SubstrateState.ERROR, SubstrateState.DELETED)
     ready = record.state == SubstrateState.READY and record.observed_generation == pool.generation
     return SubstrateView(
         pool=pool.name,
         provider=account.provider if account else "",
         account=account.name if account else "",
         record=record,
-        settled=ended or ready,
+        ready=ready,
     )
 
 
