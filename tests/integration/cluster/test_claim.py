@@ -8,7 +8,11 @@ from __future__ import annotations
 import pytest
 
 from ansible_collections.better_compute.fleet.emulators.engine import Call, Hook, LostReply
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.claim import drop_claim, hold_claim
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.claim import (
+    drop_claim,
+    hold_claim,
+    is_held,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     ClaimHeld,
     ClusterConflict,
@@ -119,3 +123,13 @@ def test_dropping_never_hits_a_successor(world: World) -> None:
     with pytest.raises(ClusterConflict):
         drop_claim(api, pool_id=POOL)
     assert claim_of(world) == OTHER_POOL
+
+
+def test_looking_whether_it_is_held_writes_nothing(world: World) -> None:
+    api = world.open()
+    mark = world.engine.log.mark
+    assert not is_held(api, pool_id=POOL)
+    assert world.writes(after=mark) == []
+    hold_claim(api, pool_id=POOL)
+    assert is_held(api, pool_id=POOL)
+    assert not is_held(api, pool_id=OTHER_POOL)
