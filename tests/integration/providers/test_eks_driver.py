@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials, role_arn
+from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
 from ansible_collections.better_compute.fleet.emulators.engine import Error
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model import errors as ours
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
@@ -67,7 +67,8 @@ def assume(subject: EksSubject, role: str) -> Credentials:
     return found
 
 
-DAEMON = role_arn("fleet-daemon")
+DAEMON = "arn:aws:iam::111111111111:role/fleet-daemon"
+OPERATOR = "arn:aws:iam::111111111111:role/fleet-operator"
 
 
 @pytest.mark.parametrize("private", [False, True])
@@ -388,7 +389,7 @@ def test_ambient_temporary_credentials_sign_tokens_that_are_accepted(
     subject: EksSubject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = active_cluster(subject)
-    key = assume(subject, role_arn("fleet-operator"))
+    key = assume(subject, OPERATOR)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", key.access_key_id)
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", key.secret_access_key)
     monkeypatch.setenv("AWS_SESSION_TOKEN", str(key.session_token))
