@@ -14,7 +14,9 @@ from xml.sax.saxutils import escape
 from ..engine import Answer
 from .errors import AwsError
 
-_XML: Final = "text/xml; charset=utf-8"
+XML: Final = "text/xml; charset=utf-8"
+"""The content type of the query protocol and of EC2."""
+
 _NOT_A_SERVER_ERROR: Final = 500
 
 
@@ -47,7 +49,7 @@ def _query(error: AwsError) -> Answer:
         f"<ErrorResponse><Error><Type>{side}</Type><Code>{escape(code)}</Code>"
         f"<Message>{escape(error.message)}</Message></Error><RequestId>{uuid4()}</RequestId></ErrorResponse>"
     )
-    return Answer(status=error.status, body=body.encode(), headers={"Content-Type": _XML})
+    return Answer(status=error.status, body=body.encode(), headers={"Content-Type": XML})
 
 
 def _ec2(error: AwsError) -> Answer:
@@ -56,7 +58,7 @@ def _ec2(error: AwsError) -> Answer:
         f"<Response><Errors><Error><Code>{escape(code)}</Code><Message>{escape(error.message)}</Message></Error>"
         f"</Errors><RequestID>{uuid4()}</RequestID></Response>"
     )
-    return Answer(status=error.status, body=body.encode(), headers={"Content-Type": _XML})
+    return Answer(status=error.status, body=body.encode(), headers={"Content-Type": XML})
 
 
 _RENDERERS: Final[Mapping[str, Callable[[AwsError], Answer]]] = {"sts": _query, "iam": _query, "ec2": _ec2}

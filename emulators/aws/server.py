@@ -18,7 +18,7 @@ from typing import Any, Final
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from ..engine import Answer, Call, Engine, InjectedError, ReplyLost
-from . import moto_services, rendering, signature
+from . import moto_services, network, query_protocol, rendering, signature
 from .account import REGION, Account
 from .eks import EksService, shapes
 from .errors import AwsError
@@ -103,9 +103,18 @@ class AwsServer:
                 raise AwsError(403, "InvalidSignatureException", f"Credential should be scoped to region '{REGION}'.")
             if signed.service == "eks":
                 return self._eks.answer(request, caller)
+            if signed.service == "ec2":
+                return _ec2(request)
             return self._moto.answer(signed.service, environ, request, caller)
         except AwsError as error:
             return rendering.refusal(signed.service, error)
+
+
+def _ec2(request: Request) -> Answer:
+    fields = query_protocol.fields(request)
+    if fields.get("Action") != "DescribeSubnets":
+        raise AwsError(501, "NotImplemented", f"The emulator has no ec2 {fields.get('Action')}.")
+    return network.describe_subnets(fields)
 
 
 def _request(environ: Environ) -> Request:
@@ -141,13 +150,13 @@ def _call(service: str, request: Request) -> Call:
             target=shapes.target(path, request.body),
             mutating=shapes.is_mutating(operation),
         )
-    if service not in moto_services.SERVICES:
+    if service not in (*moto_services.SERVICES, "ec2"):
         raise AwsError(501, "NotImplementedException", f"The emulator has no service {service}.")
-    fields = moto_services.action(request)
+    fields = query_protocol.fields(request)
     name = fields.get("Action", "")
     return Call(
         cloud=CLOUD,
         name=f"{service}.{name}",
         target=fields.get("RoleArn", ""),
-        mutating=moto_services.is_mutating(name),
+        mutating=query_protocol.is_mutating(name),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 from uuid import uuid4
 
+from .. import network
 from ..errors import in_use, invalid_parameter, invalid_request, limit_exceeded
 from . import access
 from .records import ACTIVE, CREATING, DELETING, UPDATING, Cluster, Document
@@ -57,7 +58,7 @@ def _create(state: State, asked: Asked) -> Cluster:
         created_at=state.engine.clock.now(),
         version=version,
         role_arn=asked["roleArn"],
-        network=_network(state, asked["resourcesVpcConfig"]),
+        network=_network(asked["resourcesVpcConfig"]),
         authentication_mode=access_config.get("authenticationMode", "CONFIG_MAP"),
         tags=dict(tags),
     )
@@ -71,9 +72,9 @@ def _create(state: State, asked: Asked) -> Cluster:
     return cluster
 
 
-def _network(state: State, wanted: dict[str, Any]) -> Document:
+def _network(wanted: dict[str, Any]) -> Document:
     subnets: list[str] = wanted.get("subnetIds", [])
-    zones = state.account.subnet_zones(subnets)
+    zones = network.zones(subnets)
     unknown = [subnet for subnet, zone in zones.items() if zone is None]
     if unknown:
         raise invalid_parameter(f"The subnet ID '{unknown[0]}' does not exist (Service: AmazonEC2)")
@@ -87,7 +88,7 @@ def _network(state: State, wanted: dict[str, Any]) -> Document:
         "subnetIds": subnets,
         "securityGroupIds": wanted.get("securityGroupIds", []),
         "clusterSecurityGroupId": f"sg-{uuid4().hex[:17]}",
-        "vpcId": state.account.vpc_id,
+        "vpcId": network.VPC_ID,
         "endpointPublicAccess": public,
         "endpointPrivateAccess": private,
         "publicAccessCidrs": wanted.get("publicAccessCidrs", ["0.0.0.0/0"]) if public else [],

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ..account import InstanceType
+from .. import network
 from ..errors import invalid_parameter, limit_exceeded
+from ..instance_types import InstanceType, instance_type
 from .records import Cluster
 from .state import Asked, State
 
@@ -41,17 +42,17 @@ def check_new(state: State, cluster: Cluster, asked: Asked) -> tuple[str, ...]:
         )
     if asked.get("launchTemplate") or asked.get("remoteAccess"):
         raise invalid_parameter("The emulator has no launch templates and no remote access.")
-    _check_types(state, asked.get("instanceTypes", DEFAULT_INSTANCE_TYPES), asked.get("amiType", DEFAULT_AMI_TYPE))
+    _check_types(asked.get("instanceTypes", DEFAULT_INSTANCE_TYPES), asked.get("amiType", DEFAULT_AMI_TYPE))
     check_labels(asked.get("labels", {}))
     if len(asked.get("taints", [])) > _TAINTS:
         raise invalid_parameter(f"A node group has at most {_TAINTS} taints")
-    return _zones(state, cluster, asked["subnets"])
+    return _zones(cluster, asked["subnets"])
 
 
-def _check_types(state: State, names: Sequence[str], ami_type: str) -> None:
+def _check_types(names: Sequence[str], ami_type: str) -> None:
     if not 1 <= len(names) <= _TYPES:
         raise invalid_parameter(f"instanceTypes has between 1 and {_TYPES} entries")
-    types = {name: state.account.instance_type(name) for name in names}
+    types = {name: instance_type(name) for name in names}
     unknown = [name for name, found in types.items() if found is None]
     if unknown:
         raise invalid_parameter(f"The following supplied instance types do not exist: [{', '.join(unknown)}]")
@@ -60,11 +61,11 @@ def _check_types(state: State, names: Sequence[str], ami_type: str) -> None:
         raise invalid_parameter(f"{unfit} is not a valid instance type for requested amiType {ami_type}")
 
 
-def _fits(instance_type: InstanceType, ami_type: str) -> bool:
+def _fits(kind: InstanceType, ami_type: str) -> bool:
     architecture = "arm64" if "ARM_64" in ami_type else "x86_64"
-    if ami_type != "CUSTOM" and architecture not in instance_type.architectures:
+    if ami_type != "CUSTOM" and architecture not in kind.architectures:
         return False
-    return instance_type.nvidia or not ("NVIDIA" in ami_type or ami_type.endswith("_GPU"))
+    return kind.nvidia or not ("NVIDIA" in ami_type or ami_type.endswith("_GPU"))
 
 
 def check_labels(labels: Mapping[str, str]) -> None:
@@ -75,10 +76,10 @@ def check_labels(labels: Mapping[str, str]) -> None:
             raise invalid_parameter(f"Label cannot contain reserved prefixes [{', '.join(_RESERVED)}]")
 
 
-def _zones(state: State, cluster: Cluster, subnets: Sequence[str]) -> tuple[str, ...]:
+def _zones(cluster: Cluster, subnets: Sequence[str]) -> tuple[str, ...]:
     if not subnets:
         raise invalid_parameter("Subnets cannot be empty", clusterName=cluster.name)
-    zones = state.account.subnet_zones(subnets)
+    zones = network.zones(subnets)
     found = tuple(dict.fromkeys(zone for zone in zones.values() if zone is not None))
     unknown = [subnet for subnet, zone in zones.items() if zone is None]
     if unknown:

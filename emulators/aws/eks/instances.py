@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from ...engine import inventory
 from ..account import REGION
+from ..instance_types import instance_type
 from ..protocols import Machine
 from .records import ACTIVE, CREATING, DEGRADED, Document, Instance, NodeGroup
 from .state import CLOUD, State
@@ -21,7 +22,7 @@ _FIRST_ADDRESS: Final = 4
 """AWS keeps the first four addresses of a subnet."""
 
 _ZONE_OFFSETS: Final = {"a": 0, "b": 64, "c": 128, "d": 192}
-"""Third number of the first address in each zone's subnet (account.SUBNETS)."""
+"""Third number of the first address in each zone's subnet (network.SUBNETS)."""
 
 _EFFECTS: Final = {
     "NO_SCHEDULE": "NoSchedule",
@@ -146,8 +147,8 @@ def _ready(state: State, group: NodeGroup, instance_id: str) -> None:
 def _machine(state: State, group: NodeGroup, zone: str) -> Machine:
     state.launched += 1
     number = state.launched
-    instance_type = state.account.instance_type(group.instance_types[0])
-    assert instance_type is not None, "checked when the node group was created"
+    kind = instance_type(group.instance_types[0])
+    assert kind is not None, "checked when the node group was created"
     block, host = divmod(number, _ADDRESSES_A_BLOCK)
     node_name = f"ip-10-0-{_ZONE_OFFSETS[zone[-1]] + block % 64}-{_FIRST_ADDRESS + host}.ec2.internal"
     instance_id = f"i-{number:017x}"
@@ -155,10 +156,10 @@ def _machine(state: State, group: NodeGroup, zone: str) -> Machine:
         **group.labels,
         "eks.amazonaws.com/nodegroup": group.name,
         "eks.amazonaws.com/capacityType": group.capacity_type,
-        "kubernetes.io/arch": "arm64" if "arm64" in instance_type.architectures else "amd64",
+        "kubernetes.io/arch": "arm64" if "arm64" in kind.architectures else "amd64",
         "kubernetes.io/hostname": node_name,
         "kubernetes.io/os": "linux",
-        "node.kubernetes.io/instance-type": instance_type.name,
+        "node.kubernetes.io/instance-type": kind.name,
         "topology.kubernetes.io/region": REGION,
         "topology.kubernetes.io/zone": zone,
     }
@@ -166,13 +167,13 @@ def _machine(state: State, group: NodeGroup, zone: str) -> Machine:
         cluster=group.cluster,
         node_group=group.name,
         instance_id=instance_id,
-        instance_type=instance_type.name,
+        instance_type=kind.name,
         zone=zone,
         node_name=node_name,
         provider_id=f"aws:///{zone}/{instance_id}",
         labels=labels,
         taints=tuple({**taint, "effect": _EFFECTS[taint["effect"]]} for taint in group.taints),
         spot=group.spot,
-        gpus=instance_type.gpus,
-        gpu_model=instance_type.gpu_model,
+        gpus=kind.gpus,
+        gpu_model=kind.gpu_model,
     )
