@@ -114,12 +114,12 @@ def test_a_converged_document_changes_nothing(records: Records) -> None:
 
 
 def test_what_is_still_converging_is_no_change() -> None:
-    assert not planned(example(), recorded()).changed
+    assert planned(example(), recorded()).changes == ()
 
 
 def test_a_node_pool_in_error_is_no_change(records: Records) -> None:
     broken = replace(records.node_pools[0], state=NodePoolState.ERROR, message="no stock")
-    assert not planned(example(), replace(records, node_pools=(broken, records.node_pools[1]))).changed
+    assert planned(example(), replace(records, node_pools=(broken, records.node_pools[1]))).changes == ()
 
 
 def test_the_order_of_subnets_zones_and_flavors_means_nothing(records: Records) -> None:
@@ -127,7 +127,7 @@ def test_the_order_of_subnets_zones_and_flavors_means_nothing(records: Records) 
     data["providerAccounts"][0]["config"]["eksSubnetIds"].reverse()
     data["providerAccounts"][0]["config"]["zones"].reverse()
     data["pools"][0]["policy"]["substrate"]["flavors"].reverse()
-    assert not planned(data, records).changed
+    assert planned(data, records).changes == ()
 
 
 def test_a_flavors_size_changes_in_place(records: Records) -> None:
@@ -210,7 +210,7 @@ def test_a_new_region_of_the_account_is_blocked_at_account_and_cluster(records: 
 def test_what_is_mutable_changes_in_place(path: str, value: Any, change: str, records: Records) -> None:
     data = changed(path, value)
     assert told(planned(data, records)) == [change]
-    assert not planned(data, apply(data, records)).changed
+    assert planned(data, apply(data, records)).changes == ()
 
 
 def test_a_new_credential_makes_the_accounts_pools_due(records: Records) -> None:
@@ -231,7 +231,7 @@ def test_subnets_may_change_while_no_substrate_stands_on_the_account_and_its_zon
 
 def test_a_disk_size_that_is_left_out_is_left_alone() -> None:
     records = converged(recorded(changed(f"{FLAVOR}.diskGiB", 200)))
-    assert not planned(example(), records).changed
+    assert planned(example(), records).changes == ()
     after = apply(changed(f"{FLAVOR}.nodes", 3), records)
     substrate = after.pools[0].substrate
     assert substrate is not None
@@ -256,6 +256,14 @@ def test_a_flavor_that_is_taken_out_is_kept_without_prune(records: Records) -> N
     substrate = apply(data, records).pools[0].substrate
     assert substrate is not None
     assert [flavor.name for flavor in substrate.flavors] == ["h100", "h100-spot"]
+
+
+def test_a_flavor_named_like_a_tenant_whose_quota_is_kept_is_recorded_once() -> None:
+    data = changed(f"{FLAVOR}.name", "acme")
+    records = recorded(data | {"quotas": [{"tenantId": "acme", "pool": "gpu-fleet", "gpus": 1}]})
+    substrate = apply(put(data, f"{FLAVOR}.nodes", 3) | {"quotas": []}, records).pools[0].substrate
+    assert substrate is not None
+    assert [flavor.name for flavor in substrate.flavors] == ["acme", "h100-spot"]
 
 
 def test_a_flavor_that_is_taken_out_goes_with_prune_and_its_name_is_free_when_it_is_gone(records: Records) -> None:
@@ -345,7 +353,7 @@ def test_a_substrate_that_is_taken_out_goes_with_prune_and_can_come_back_when_it
     ]
     records = written(records, desired_rows(made, records, now=START))
     assert (records.pools[0].intent, records.pools[0].archived_at) == (Intent.TEAR_DOWN, None)
-    assert not planned(without_substrate(), records, prune=True).changed
+    assert planned(without_substrate(), records, prune=True).changes == ()
     made = planned(example(), records)
     assert told(made) == ["blocked cluster gpu-fleet"]
     assert "still being torn down (deleting)" in made.blocked[0].note
@@ -362,7 +370,7 @@ def test_a_pool_of_an_archived_ones_name_is_a_new_pool_and_says_so(records: Reco
     assert pool.note == f"a new pool: the earlier one of this name ({earlier}) is still being torn down"
     records = written(records, desired_rows(made, records, now=START))
     assert len({row.id for row in records.pools}) == 2
-    assert not planned(example(), records).changed
+    assert planned(example(), records).changes == ()
 
 
 def test_absent_takes_away_what_the_document_names_and_nothing_else() -> None:
@@ -461,7 +469,7 @@ def test_a_size_that_was_changed_at_the_provider_is_put_back(records: Records) -
     writes = desired_rows(made, records, now=START)
     (change,) = writes.node_pool_changes
     assert (change.shape, change.state) == (records.node_pools[0].shape, NodePoolState.UPDATING)
-    assert not planned(example(), written(records, writes)).changed
+    assert planned(example(), written(records, writes)).changes == ()
 
 
 def test_a_size_that_the_document_changes_too_is_told_once(records: Records) -> None:

@@ -120,6 +120,11 @@ def planned(
     return plan(config, records, zones={"acct-a": ZONES, "acct-b": ZONES}, prune=prune, state=state)
 
 
+def is_settled(made: Plan) -> bool:
+    """Whether a plan has nothing to do, and nothing that it cannot do."""
+    return not made.changed and not made.blocked
+
+
 def applied(made: Plan, records: Records) -> Records:
     """The records after applying a plan, which writes something if and only if it says so."""
     writes = desired_rows(made, records, now=START)
@@ -133,10 +138,10 @@ def test_after_a_plan_is_applied_the_same_document_changes_nothing(
     *, first: FleetConfig, second: FleetConfig, prune: bool, settled: bool, absent: bool
 ) -> None:
     records = applied(planned(first, Records(), prune=False), Records())
-    assert not planned(first, records, prune=True).changed
+    assert is_settled(planned(first, records, prune=True))
     if settled:
         records = converged(records)
-        assert not planned(first, records, prune=True).changed
+        assert is_settled(planned(first, records, prune=True))
     state: Literal["present", "absent"] = "absent" if absent else "present"
     made = planned(second, records, prune=prune, state=state)
     if made.blocked:
@@ -144,12 +149,11 @@ def test_after_a_plan_is_applied_the_same_document_changes_nothing(
             desired_rows(made, records, now=START)
         return
     records = applied(made, records)
-    again = planned(second, records, prune=prune, state=state)
-    assert (again.changed, again.blocked) == (False, ())
+    assert is_settled(planned(second, records, prune=prune, state=state))
     # What was kept until something else is gone goes then, and after that there is nothing left to do.
     records = converged(records)
     records = applied(planned(second, records, prune=prune, state=state), records)
-    assert not planned(second, records, prune=prune, state=state).changed
+    assert is_settled(planned(second, records, prune=prune, state=state))
 
 
 @settings(deadline=None, max_examples=25)

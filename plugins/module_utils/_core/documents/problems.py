@@ -81,10 +81,11 @@ def nulls(value: object, path: KeyPath = ()) -> Iterator[KeyPath]:
     """The paths of every null in plain data."""
     if value is None:
         yield path
-    elif isinstance(value, Mapping):
+    elif isinstance(value, dict):
         for key, below in value.items():
-            yield from nulls(below, (*path, str(key)))
-    elif isinstance(value, list | tuple):
+            if not isinstance(below, str):  # most of a document is text
+                yield from nulls(below, (*path, str(key)))
+    elif isinstance(value, list):
         for index, below in enumerate(value):
             yield from nulls(below, (*path, index))
 
