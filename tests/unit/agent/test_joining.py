@@ -189,6 +189,20 @@ def test_a_restarted_pod_with_an_identity_does_not_wait_for_a_gateway_that_is_aw
     asyncio.run(_gateway_away(tmp_path))
 
 
+async def _refused_otherwise(folder: Path) -> None:
+    async with bench(folder) as b:
+        b.give_token()
+        assert await b.bcd("join") == 0
+        b.gateway.refuse(HEARTBEAT, status=403, code="FORBIDDEN", message="the pool is being torn down")
+        b.give_token("bcj_the-second-token-of-the-test")
+        assert await b.bcd("join") == 0
+        assert len(b.gateway.of(JOIN)) == 1
+
+
+def test_only_an_identity_that_is_unknown_is_given_up_for_a_new_one(tmp_path: Path) -> None:
+    asyncio.run(_refused_otherwise(tmp_path))
+
+
 async def _forgotten(folder: Path) -> None:
     async with bench(folder) as b:
         b.give_token()
