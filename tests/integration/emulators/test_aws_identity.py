@@ -10,13 +10,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
-from botocore.signers import RequestSigner
 
 from ansible_collections.better_compute.fleet.emulators.aws import Credentials, Timings
 
+from .bearer_tokens import bearer_token as token
 from .conftest import Aws
 
 ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
@@ -33,33 +32,6 @@ def timings() -> Timings:
 def code(error: pytest.ExceptionInfo[ClientError]) -> tuple[int, str]:
     response = error.value.response
     return response["ResponseMetadata"]["HTTPStatusCode"], response["Error"]["Code"]
-
-
-def token(credentials: Credentials, *, cluster: str = "one", url: str = "https://sts.us-east-1.amazonaws.com") -> str:
-    """The bearer token as `aws eks get-token` makes it, signed by botocore."""
-    session = boto3.Session(
-        aws_access_key_id=credentials.access_key_id,
-        aws_secret_access_key=credentials.secret_access_key,
-        aws_session_token=credentials.session_token,
-        region_name="us-east-1",
-    )
-    service = session.client("sts", endpoint_url=url).meta.service_model.service_id
-    keys = session.get_credentials()
-    assert keys is not None
-    signer = RequestSigner(service, "us-east-1", "sts", "v4", keys, session.events)
-    signed = signer.generate_presigned_url(
-        {
-            "method": "GET",
-            "url": f"{url}/?Action=GetCallerIdentity&Version=2011-06-15",
-            "body": {},
-            "headers": {"x-k8s-aws-id": cluster},
-            "context": {},
-        },
-        region_name="us-east-1",
-        expires_in=60,
-        operation_name="",
-    )
-    return "k8s-aws-v1." + base64.urlsafe_b64encode(signed.encode()).decode().rstrip("=")
 
 
 def daemon(aws: Aws) -> Credentials:
