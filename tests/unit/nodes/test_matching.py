@@ -137,6 +137,10 @@ class TestAnotherMachineUnderTheSameNode:
         found = compare([old, impostor], [listed("ip-1")])
         assert (found.to_retire, found.to_record, found.unmatched) == ((), (), ("node_impostor",))
 
+    def test_a_later_one_that_never_was_matched_is_kept_though_it_fell_silent(self) -> None:
+        later = machine("ip-1", id="node_later", joined=SILENT - SECOND, seen=SILENT)
+        assert retired(compare([matched("ip-1"), later], [listed("ip-1")])) == set()
+
     def test_it_waits_while_the_one_before_may_be_connected(self) -> None:
         new = machine("ip-1", id="node_new", joined=NOW - SECOND)
         found = compare([matched("ip-1", seen=NOW - 25 * SECOND), new], [listed("ip-1")])
@@ -201,6 +205,11 @@ class TestWaitingNodes:
     def test_a_bcd_of_which_nothing_is_known_needs_no_token(self) -> None:
         found = compare([matched("ip-1", seen=SILENT)], [listed("ip-1")], listening=None)
         assert (found.waiting, found.unconnected) == ((), 0)
+
+
+def test_a_retired_machine_stands_for_no_node() -> None:
+    found = compare([matched("ip-1", state=NodeState.RETIRED)], [listed("ip-1")])
+    assert (found.joined, found.waiting, found.to_retire) == (0, ("ip-1",), ())
 
 
 def test_the_node_pools_of_which_a_node_joined_are_named() -> None:

@@ -82,12 +82,9 @@ def plan_token(live: Sequence[JoinToken], *, secret_hash: str | None, matching: 
     current = next((token for token in live if token.token_hash == secret_hash), None)
     if current is None:
         return TokenPlan(mint=matching.unconnected, revoke=tuple(token.id for token in live))
-    # Tokens from before the Secret's may still be in bcd's hands; any other never reached the cluster.
-    outdated = tuple(
-        token.id
-        for token in live
-        if token.id != current.id and (token.created_at >= current.created_at or now - current.created_at >= RELOAD)
-    )
+    # One from before the Secret's may still be in bcd's hands for a while.
+    reloaded = now - current.created_at >= RELOAD
+    outdated = tuple(token.id for token in live if token.id != current.id and reloaded)
     if current.expires_at - now <= REPLACE_BEFORE:
         return TokenPlan(mint=matching.unconnected, revoke=outdated)
     wanted = current.uses + matching.unconnected
