@@ -1,0 +1,64 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Sizes are nodes times zones, and have limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code, OperationError
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
+    Records,
+)
+from ansible_collections.better_compute.fleet.tests.support.fleet_documents import changed, example
+from ansible_collections.better_compute.fleet.tests.support.fleet_records import ZONES
+from ansible_collections.better_compute.fleet.tests.support.planned_fleet import (
+    FLAVOR,
+    planned,
+)
+
+
+def test_sizes_are_nodes_times_zones(records: Records) -> None:
+    made = planned(example(), Records(), zones={"managed-k8s": ("us-east-1a", "us-east-1b", "us-east-1b")})
+    assert [(size.nodes, size.zones, size.total, size.gpus) for size in made.sizes] == [(2, 2, 4, 32), (1, 2, 2, 16)]
+    assert planned(example(), records).sizes == made.sizes
+    (one, _) = planned(changed(f"{FLAVOR}.zones", ["us-east-1a"]), Records()).sizes
+    assert (one.zones, one.total) == (1, 2)
+
+
+def test_zones_that_are_not_known_are_told_once() -> None:
+    made = planned(example(), Records())
+    assert [size.total for size in made.sizes] == [None, None]
+    (warning,) = made.warnings
+    assert warning.startswith("the zones of provider account managed-k8s are not known yet")
+
+
+def test_an_eleventh_flavor_and_too_many_nodes_exceed_the_quota() -> None:
+    data = example()
+    flavors = data["pools"][0]["policy"]["substrate"]["flavors"]
+    flavors[:] = [flavors[0] | {"name": f"f{number}"} for number in range(11)]
+    flavors[3]["nodes"] = 226
+    with pytest.raises(OperationError) as caught:
+        planned(data, Records(), zones={"managed-k8s": ZONES})
+    assert caught.value.code == Code.QUOTA_EXCEEDED
+    assert str(caught.value).splitlines() == [
+        "pool gpu-fleet: 11 node pools; a cluster has at most 10",
+        "pool gpu-fleet, flavor f3: 226 nodes x 2 zones = 452; a node pool has at most 450 nodes at this provider",
+    ]
+
+
+def test_node_pools_that_are_still_there_count(records: Records) -> None:
+    data = example()
+    flavors = data["pools"][0]["policy"]["substrate"]["flavors"]
+    flavors[:] = [flavors[0] | {"name": f"f{number}"} for number in range(9)]
+    with pytest.raises(OperationError, match="11 node pools, those that are kept or still to be deleted included"):
+        planned(data, records, prune=True)
+
+
+def test_a_quota_below_what_is_held_is_warned_of(records: Records) -> None:
+    records = replace(records, quotas=(replace(records.quotas[0], used=16),))
+    (warning,) = planned(changed("quotas.0.gpus", 8), records).warnings
+    assert warning.startswith("tenant platform holds 16 GPUs of pool gpu-fleet, more than its new quota of 8")
