@@ -130,5 +130,9 @@ def _sum_up(after: tuple[NodePoolRecord, ...]) -> Outcome:
     broken = [f"node pool {record.name}: {record.message}" for record in after if record.state == NodePoolState.ERROR]
     if broken:
         return failed("; ".join(broken))
-    moving = [record.name for record in after if record.state not in (NodePoolState.READY, NodePoolState.DELETED)]
+    moving = [
+        f"{record.name} ({record.message})" if record.message else record.name
+        for record in after
+        if record.state not in (NodePoolState.READY, NodePoolState.DELETED)
+    ]
     return waiting(f"node pools on their way: {', '.join(moving)}") if moving else DONE

@@ -1,0 +1,14 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The gateway: what every node's bcd talks to, over HTTPS whose certificate bcd knows by its pin (wire/ is the schema).
+
+certificate.py makes the key, messages.py checks what comes in, application.py answers, server.py runs it.
+"""
+
+from __future__ import annotations
+
+from .certificate import Certificate, ensure_certificate
+from .server import GatewayServer
+
+__all__ = ["Certificate", "GatewayServer", "ensure_certificate"]

@@ -1,0 +1,102 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What bcd sends, checked: the request side of wire/bcd-gateway.v1.json as types. Unknown properties are ignored."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput, Problem
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import Device
+
+MAX_REQUEST_BYTES = 32 * 1024
+"""Of a body (wire: x-limits): 64 GPUs with the longest ids and models are about 14 KiB."""
+
+# pydantic matches patterns with Rust's regex, whose `$` is the very end: no newline slips in before it.
+_CLOSED = ConfigDict(extra="ignore", strict=True, frozen=True, hide_input_in_errors=True)
+
+Identity = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{43}$", repr=False)]
+Nonce = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{22}$")]
+NodeIdText = Annotated[str, Field(pattern=r"^node_[0-9a-hjkmnp-tv-z]{26,52}$")]
+DeviceId = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,63}$")]
+Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{0,64}$")]
+NodeName = Annotated[str, Field(max_length=253, pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")]
+
+
+class Gpu(BaseModel):
+    """One GPU."""
+
+    model_config = _CLOSED
+    id: DeviceId
+    model: Annotated[str, Field(pattern=r"^[ -~]{1,128}$")]
+
+
+class OperatingSystem(BaseModel):
+    """The `os` section of an inventory."""
+
+    model_config = _CLOSED
+    kubernetes_node_name: Annotated[NodeName | None, Field(alias="kubernetesNodeName")] = None
+
+
+class Inventory(BaseModel):
+    """What a machine has."""
+
+    model_config = _CLOSED
+    os: OperatingSystem
+    gpus: Annotated[list[Gpu], Field(max_length=64)]
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """The GPUs as the store knows them."""
+        return tuple(Device(id=gpu.id, model=gpu.model) for gpu in self.gpus)
+
+
+class JoinBody(BaseModel):
+    """Of POST /v1/join."""
+
+    model_config = _CLOSED
+    nonce: Nonce
+    identity: Identity
+    hostname: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,253}$")]
+    bcd_version: Annotated[str, Field(alias="bcdVersion", pattern=r"^[A-Za-z0-9.+-]{1,64}$")]
+    inventory: Inventory
+
+
+class HeartbeatBody(BaseModel):
+    """Of POST /v1/heartbeat."""
+
+    model_config = _CLOSED
+    node_id: Annotated[NodeIdText, Field(alias="nodeId")]
+    inventory: Inventory | None = None
+
+
+class BookingsBody(BaseModel):
+    """Of POST /v1/bookings."""
+
+    model_config = _CLOSED
+    node_id: Annotated[NodeIdText, Field(alias="nodeId")]
+    version: Version
+    wait_seconds: Annotated[int, Field(alias="waitSeconds", ge=0, le=60)]
+
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+def parse(kind: type[Body], content: bytes) -> Body:
+    """Read a body.
+
+    Raises:
+        InvalidInput: every problem with its path, and never the value: it may be a secret.
+    """
+    try:
+        return kind.model_validate_json(content)
+    except ValidationError as error:
+        raise InvalidInput(
+            [
+                Problem(path=".".join(str(part) for part in problem["loc"]), message=problem["msg"])
+                for problem in error.errors(include_input=False, include_url=False, include_context=False)
+            ]
+        ) from None
