@@ -54,7 +54,11 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
         session, config, prune=params["prune"], refresh=params["refresh"], absent=params["state"] == "absent"
     )
     plan = planned.plan
-    result: dict[str, Any] = {"changed": plan.changed, "plan": plan.to_data(), "diff": plan.diff()}
+    result: dict[str, Any] = {
+        "changed": plan.changed,
+        "plan": {**plan.to_data(), "text": plan.render()},
+        "diff": plan.diff(),
+    }
     for warning in plan.warnings:
         module.warn(warning)
     if plan.blocked:
@@ -63,7 +67,17 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     if module.check_mode:
         return {**result, "substrates": [view.to_data() for view in substrates.list_substrates(session)]}
     pools = fleet.apply_fleet(session, planned)
-    return {**result, **_settle(module, session, pools)}
+    result |= _settle(module, session, pools)
+    if params["prune"] and params["wait"] and not result.get("failed"):
+        _prune_what_was_in_use(session, config, absent=params["state"] == "absent")
+    return result
+
+
+def _prune_what_was_in_use(session: Session, config: FleetConfig, *, absent: bool) -> None:
+    """Accounts and sites stay until the last pool on them is gone. Now it is: one run prunes all."""
+    left = fleet.plan_fleet(session, config, prune=True, refresh=False, absent=absent)
+    if left.plan.changed and not left.plan.blocked:
+        fleet.apply_fleet(session, left)
 
 
 def _settle(module: AnsibleModule, session: Session, pools: Sequence[PoolId]) -> dict[str, Any]:

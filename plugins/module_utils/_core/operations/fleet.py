@@ -27,7 +27,7 @@ class PlannedFleet:
     """A plan with what it was made from.
 
     Attributes:
-        zones: of the declared accounts, to be recorded with them.
+        zones: of the declared accounts, as their providers say: to be recorded with them.
     """
 
     plan: Plan
@@ -51,10 +51,12 @@ def plan_fleet(
     with session.store.read() as tx:
         records, now = _records(tx), tx.now
     zones = zones_of_accounts(session, config, records, now=now, ask=refresh)
+    declared = {account.name: tuple(sorted(set(account.config.get("zones", ())))) for account in config.accounts}
     made = plan(
         config,
         records,
-        zones=zones,
+        # What is declared is good enough to plan with, and is never recorded as the provider's word.
+        zones={name: known for name, known in (declared | zones).items() if known},
         prune=prune,
         observed=observe(session, records) if refresh else None,
         state="absent" if absent else "present",

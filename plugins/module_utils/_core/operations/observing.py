@@ -41,7 +41,7 @@ def observe(session: Session, records: Records) -> dict[PoolId, ObservedPool]:
 def zones_of_accounts(
     session: Session, config: FleetConfig, records: Records, *, now: datetime, ask: bool
 ) -> dict[str, tuple[str, ...]]:
-    """The zones of each declared account: recorded, else asked for, else as the document says. Unknown ones stay out.
+    """The zones of each declared account, as recorded or as the provider says now. Unknown ones stay out.
 
     Arguments:
         ask: whether the provider may be asked about accounts that are new or changed.
@@ -57,7 +57,6 @@ def zones_of_accounts(
         known = row.zones if row is not None and dict(row.config) == dict(account.config) else None
         if known is None and ask and account.name in used:
             known = session.open_driver(_as_record(account, row.id if row else None, now)).node_zones()
-        known = known or tuple(sorted(set(account.config.get("zones", ()))))
         if known:
             zones[account.name] = known
     return zones

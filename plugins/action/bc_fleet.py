@@ -1,0 +1,50 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The controller's half of bc_fleet: reads the document that `src` names where the playbook runs, vault files too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ansible.errors import AnsibleError
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible.plugins.action import ActionBase
+
+from ..module_utils._core.documents.load import load_text
+from ..module_utils._core.model.errors import InvalidInput, Problem
+
+_MODULE = "better_compute.fleet.bc_fleet"
+
+
+class ActionModule(ActionBase):
+    """Passes the document on as `config`, unless the file is on the target or there is none."""
+
+    def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
+        """Read the document if it is here, then run the module."""
+        result: dict[str, Any] = super().run(tmp, task_vars)
+        arguments = dict(self._task.args)
+        src = arguments.get("src")
+        if src and "config" not in arguments and not boolean(arguments.get("remote_src", False), strict=False):
+            try:
+                arguments["config"] = self._read(str(src))
+            except InvalidInput as error:
+                problems = [{"path": problem.path, "message": problem.message} for problem in error.problems]
+                return result | {"failed": True, "msg": str(error), "code": str(error.code), "problems": problems}
+            except (AnsibleError, OSError) as error:
+                return result | {"failed": True, "msg": f"the document {src} cannot be read: {error}"}
+            del arguments["src"]
+        module_result: dict[str, Any] = self._execute_module(
+            module_name=_MODULE, module_args=arguments, task_vars=task_vars
+        )
+        return result | module_result
+
+    def _read(self, src: str) -> Mapping[str, Any]:
+        path = self._find_needle("files", src)
+        text = Path(self._loader.get_real_file(path)).read_text(encoding="utf-8")
+        document = load_text(text, src)
+        if not isinstance(document, Mapping):
+            raise InvalidInput([Problem(path="", message=f"expected a FleetConfig (a mapping) in {src}")])
+        return document

@@ -1,0 +1,194 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The stage: a folder with settings, the emulated world and bc-fleetd as processes, all stopped at the end.
+
+Everything it starts ends with it, also when it fails or is interrupted; processes are ended by their own id only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+_PACKAGE = "ansible_collections.better_compute.fleet"
+
+_HASTE = 180
+"""The emulated providers are so many times as fast as real ones: a cluster in three seconds instead of nine minutes."""
+
+_BOOT_SECONDS = 2
+
+_GOODBYE_SECONDS = 15
+"""For bc-fleetd to give its leases back: it promises ten seconds."""
+
+_SETTINGS = """\
+# Written by the quickstart. A real deployment's file has the same sections: see README.md.
+[store]
+database_url = "sqlite:///{database}"
+
+[gateway]
+listen_host = "127.0.0.1"
+listen_port = {port}
+state_dir = "{state}"
+
+[reconcile]
+# Seconds instead of minutes, because the emulated providers are that fast.
+converging_seconds = 1
+settled_seconds = 5
+deleting_seconds = 1
+"""
+
+_AGENT = """
+[agent]
+image = "registry.example/better-compute/bcd:0.1.0"
+gateway_url = "https://127.0.0.1:{port}"
+pins = ["{pin}"]
+"""
+
+
+class Stage:
+    """The quickstart's folder and processes. A context manager.
+
+    Attributes:
+        folder: settings, database, logs; made anew each time.
+        environment: what the product's processes are started with.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """Nothing is started yet: see `__enter__`."""
+        self.folder = folder
+        self.settings_file = folder / "fleet.toml"
+        self.environment: dict[str, str] = {}
+        self._control = ""
+        self._processes: list[tuple[str, subprocess.Popen[bytes]]] = []
+
+    def __enter__(self) -> Self:
+        """Start the emulated world and bc-fleetd; return when both answer."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        (self.folder / "state").mkdir(parents=True, mode=0o700)
+        try:
+            self._start_world()
+            self._start_daemon()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop everything that was started."""
+        self.close()
+
+    def close(self) -> None:
+        """Stop the processes, the daemon first: it still has leases to give back."""
+        for _, process in reversed(self._processes):
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(timeout=_GOODBYE_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._processes.clear()
+
+    def inventory(self) -> list[dict[str, Any]]:
+        """What exists at the emulated providers, in their clusters, and as machines."""
+        with urllib.request.urlopen(f"{self._control}/inventory", timeout=10) as reply:  # noqa: S310 -- our own loopback
+            items: list[dict[str, Any]] = json.load(reply)["items"]
+        return items
+
+    def run(self, command: Sequence[str], *, log: str, environment: Mapping[str, str] | None = None) -> int:
+        """Run one of the product's commands to its end; its output goes to a file of the folder.
+
+        Returns:
+            Its exit status.
+        """
+        with (self.folder / log).open("wb") as output:
+            process = subprocess.Popen(
+                command,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                env={**self.environment, **(environment or {})},
+                start_new_session=True,
+            )
+            self._processes.append((log, process))
+            try:
+                return process.wait()
+            finally:
+                if process.poll() is None:
+                    process.terminate()
+                    process.wait(timeout=_GOODBYE_SECONDS)
+                self._processes.remove((log, process))
+
+    def _start_world(self) -> None:
+        line = self._start(
+            "emulators",
+            ["--haste", str(_HASTE), "--boot-seconds", str(_BOOT_SECONDS), "--while-stdin-is-open"],
+            environment=dict(os.environ),
+        )
+        endpoints = json.loads(line)
+        self._control = endpoints["control"]
+        aws = endpoints["aws"]
+        # The document is the real one: only the environment sends its AWS account to the emulator.
+        kept = {
+            key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "BC_FLEET_", "ANSIBLE_"))
+        }
+        self.environment = kept | {
+            "AWS_ENDPOINT_URL": aws["endpoint_url"],
+            "AWS_ACCESS_KEY_ID": aws["access_key_id"],
+            "AWS_SECRET_ACCESS_KEY": aws["secret_access_key"],
+            "AWS_DEFAULT_REGION": aws["region"],
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "BC_FLEET_SETTINGS": str(self.settings_file),
+        }
+
+    def _start_daemon(self) -> None:
+        port = _free_port()
+        settings = _SETTINGS.format(database=self.folder / "state" / "fleet.db", port=port, state=self.folder / "state")
+        self.settings_file.write_text(settings, encoding="utf-8")
+        made = subprocess.run(
+            [sys.executable, "-m", f"{_PACKAGE}.daemon", "certificate"],
+            env=self.environment,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        pin = made.stdout.split()[-1]
+        self.settings_file.write_text(settings + _AGENT.format(port=port, pin=pin), encoding="utf-8")
+        self._start("daemon", ["run"], environment=self.environment)
+
+    def _start(self, package: str, arguments: Sequence[str], *, environment: Mapping[str, str]) -> str:
+        """Start a process and return the line by which it says that it answers."""
+        with (self.folder / f"{package}.log").open("wb") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", f"{_PACKAGE}.{package}", *arguments],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=dict(environment),
+                start_new_session=True,  # Ctrl-C is ours to pass on, in the right order
+            )
+        self._processes.append((package, process))
+        line = process.stdout.readline().decode() if process.stdout else ""
+        if not line:
+            raise RuntimeError(f"{package} did not start: see {self.folder / f'{package}.log'}")
+        return line
+
+
+def _free_port() -> int:
+    """A port that was free a moment ago, for the gateway: its address stands in the settings before it listens."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+        return port
