@@ -184,3 +184,14 @@ def test_a_server_error_while_asking_for_the_token_makes_nothing(world: World) -
     with pytest.raises(ClusterUnreachable, match="etcd is away"):
         world.open()
     assert world.writes(after=0) == []
+
+
+def test_removing_leaves_a_strangers_binding_and_service_account(world: World) -> None:
+    bindings = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
+    world.put("ClusterRoleBinding", bindings, "bc-substrate", roleRef=role)
+    world.put("Namespace", "/api/v1/namespaces", "bc-access")
+    world.put("ServiceAccount", "/api/v1/namespaces/bc-access/serviceaccounts", "bc-substrate")
+    mark = world.engine.log.mark
+    assert remove_access(world.admin(), pool_id=POOL)
+    assert world.writes(after=mark) == []
