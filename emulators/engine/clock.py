@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import heapq
 import itertools
+import logging
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -21,6 +22,8 @@ from threading import Condition, Event, Thread
 from typing import Protocol
 
 Callback = Callable[[], None]
+
+_LOG = logging.getLogger(__name__)
 
 
 class Timer(Protocol):
@@ -133,7 +136,10 @@ class RealClock:
                     return
                 callback = heapq.heappop(self._timers).callback
             if callback is not None:
-                callback()
+                try:
+                    callback()
+                except Exception:  # noqa: BLE001 - whatever one callback does, time goes on for the others
+                    _LOG.exception("a callback of the emulators' clock failed")
 
     def _due(self) -> bool:
         return bool(self._timers) and self._timers[0].due <= time.monotonic()

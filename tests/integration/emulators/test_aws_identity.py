@@ -78,6 +78,17 @@ def test_a_refused_request_does_nothing(aws: Aws) -> None:
     assert aws.engine.log.writes() == ()
 
 
+def test_a_request_that_was_changed_after_it_was_signed_is_refused(aws: Aws) -> None:
+    def change(request: Any, **_rest: object) -> None:
+        request.body = request.body.replace(b"ours", b"mine")
+
+    aws.eks.meta.events.register("before-send.eks.CreateCluster", change)
+    with pytest.raises(ClientError) as error:
+        aws.create_cluster(tags={"whose": "ours"})
+    assert code(error) == (403, "InvalidSignatureException")
+    assert aws.exists("cluster") == []
+
+
 def test_a_session_ends(aws: Aws) -> None:
     session = daemon(aws)
     aws.clock.advance(3601)

@@ -159,3 +159,17 @@ def test_a_real_clock_that_is_closed_calls_nobody() -> None:
     clock.call_later(60, lambda: fired.append("no"))
     clock.close()
     assert fired == []
+
+
+def test_a_callback_that_fails_does_not_stop_a_real_clock(caplog: pytest.LogCaptureFixture) -> None:
+    clock = RealClock()
+    later = Event()
+
+    def fails() -> None:
+        raise ZeroDivisionError
+
+    clock.call_later(0, fails)
+    clock.call_later(0, later.set)
+    assert later.wait(10)
+    clock.close()
+    assert "callback of the emulators' clock failed" in caplog.text
