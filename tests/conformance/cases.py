@@ -15,6 +15,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     InvalidRequest,
     NotFound,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import CLUSTER
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import Deletion
 
@@ -24,7 +25,11 @@ from .subject import Breakage, Subject
 Case = Callable[[Subject], None]
 
 _REPEATS = 10
-_OTHERS = {"better-compute.dev/cluster": "kcl_00000000000000000000000000", "owner": "somebody-else"}
+
+
+def _others(subject: Subject) -> dict[str, str]:
+    """The marks of an earlier cluster of the same pool: all but one are ours, and it is still a stranger's."""
+    return {**subject.cluster.tags, CLUSTER: "kcl_00000000000000000000000000"}
 
 
 def a_cluster_is_made_once_however_often_it_is_wanted(subject: Subject) -> None:
@@ -152,7 +157,7 @@ def a_node_pool_never_changes_its_shape(subject: Subject) -> None:
 
 
 def a_strangers_cluster_is_never_touched(subject: Subject) -> None:
-    subject.open().ensure_cluster(dataclasses.replace(subject.cluster, tags=_OTHERS))
+    subject.open().ensure_cluster(dataclasses.replace(subject.cluster, tags=_others(subject)))
     subject.settle()
     before, there = subject.writes(), subject.leftovers()
     driver = subject.open()
@@ -165,7 +170,7 @@ def a_strangers_cluster_is_never_touched(subject: Subject) -> None:
 def a_strangers_node_pool_is_listed_and_never_touched(subject: Subject) -> None:
     active_cluster(subject)
     driver, mine = subject.open(), subject.node_pool
-    driver.ensure_node_pool(subject.cluster, dataclasses.replace(mine, tags=_OTHERS), None)
+    driver.ensure_node_pool(subject.cluster, dataclasses.replace(mine, tags=_others(subject)), None)
     subject.settle()
     before, there = subject.writes(), subject.leftovers()
     observed = node_pool(driver, subject.cluster, mine.name)

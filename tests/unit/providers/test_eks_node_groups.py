@@ -18,6 +18,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.l
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import ObservedNodePool
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import NodePoolSpec
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.clusters import is_ours
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.node_groups import (
     observe,
     scaling,
@@ -123,3 +124,9 @@ def test_a_node_pool_gets_all_subnets_of_its_zones() -> None:
 def test_a_zone_without_a_subnet_is_named_beside_those_that_have_one() -> None:
     with pytest.raises(InvalidRequest, match=r"in us-east-1c: they are in us-east-1a$"):
         subnets_in(("us-east-1a", "us-east-1c"), {"subnet-a": "us-east-1a"})
+
+
+def test_ours_is_what_carries_all_of_our_marks_and_nothing_is_ours_without_marks() -> None:
+    assert is_ours(tags={**TAGS, "team": "x"}, wanted=TAGS)
+    assert not is_ours(tags=dict([*TAGS.items()][:1]), wanted=TAGS)
+    assert not is_ours(tags={"team": "x"}, wanted={})

@@ -35,8 +35,8 @@ _STATUS = {
 
 
 def is_ours(*, tags: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
-    """Whether what carries `tags` was made by the owner of `wanted`: all of these marks stand on it."""
-    return all(tags.get(key) == value for key, value in wanted.items())
+    """Whether what carries `tags` was made by the owner of `wanted`: all of these marks stand on it. Without marks: no."""
+    return bool(wanted) and all(tags.get(key) == value for key, value in wanted.items())
 
 
 def describe(call: Calls, eks: EKSClient, spec: ClusterSpec) -> ObservedCluster | None:
