@@ -47,7 +47,7 @@ def test_a_process_that_ended_but_was_never_waited_for_is_left_behind() -> None:
 def test_a_process_that_was_there_before_or_may_stay_is_let_be(sleeper: subprocess.Popen[bytes]) -> None:
     assert left_since(now_running()) == []
     now = now_running()
-    before = Running(children=frozenset(c for c in now.children if c.pid != sleeper.pid), threads=now.threads)
+    before = Running(children=now.children - {sleeper.pid}, threads=now.threads)
     assert left_since(before, allowed_pids=[sleeper.pid]) == []
     assert sleeper.poll() is None
 

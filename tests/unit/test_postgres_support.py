@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -61,4 +62,4 @@ def test_the_server_ends_when_its_tests_are_killed() -> None:
     tests.communicate()
     server.wait(timeout=postgres.SHUTDOWN_LIMIT_SECONDS)
     assert not (Path(folder) / "data" / "postmaster.pid").exists()
-    postgres.shutil.rmtree(folder)
+    shutil.rmtree(folder)
