@@ -35,7 +35,7 @@ _STATUS = {
 
 
 def is_ours(*, tags: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
-    """Whether what carries `tags` was made by the owner of `wanted`: all of these marks stand on it. Without marks: no."""
+    """Whether what carries `tags` was made by the owner of `wanted`: all these marks stand on it. No marks: no."""
     return bool(wanted) and all(tags.get(key) == value for key, value in wanted.items())
 
 
