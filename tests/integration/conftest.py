@@ -6,10 +6,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, create_schema, open_store
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, open_store
+from ansible_collections.better_compute.fleet.tests.support.postgres import PostgresServer
+from ansible_collections.better_compute.fleet.tests.support.prepared_databases import (
+    copy_of,
+    empty,
+    make_template,
+    prepare,
+)
 from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
 
 
@@ -19,11 +27,27 @@ def clock() -> HandClock:
     return HandClock()
 
 
-@pytest.fixture
-def store_url(database_url: str) -> str:
-    """A database that has the tables."""
-    create_schema(database_url)
-    return database_url
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with the tables and no rows."""
+    return make_template(tmp_path_factory.mktemp("template") / "fleet.db")
+
+
+@pytest.fixture(scope="session")
+def prepared_postgresql_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """The session's PostgreSQL database with the tables."""
+    with postgres_server.fresh_database(hint="prepared") as url:
+        yield prepare(url)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database with the tables and no rows: once SQLite, once PostgreSQL."""
+    if request.param == "sqlite":
+        return copy_of(request.getfixturevalue("sqlite_template"), to=tmp_path / "fleet.db")
+    url: str = request.getfixturevalue("prepared_postgresql_url")
+    empty(url)
+    return url
 
 
 @pytest.fixture

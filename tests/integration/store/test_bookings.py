@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reservations, their devices and refunds, events, idempotency keys: each thing once, whoever tries at the same time."""
+"""Reservations, devices and refunds, events, idempotency keys: each thing once, whoever tries at the same time."""
 
 from __future__ import annotations
 

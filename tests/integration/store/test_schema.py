@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +25,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import create_schema, fleet, open_store
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.schema import HEAD
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.tables import tables
-from ansible_collections.better_compute.fleet.tests.support import rows, store_processes
-
-PROCESSES = get_context("spawn")
+from ansible_collections.better_compute.fleet.tests.support import rows
+from ansible_collections.better_compute.fleet.tests.support.store_processes import run_at_once
 
 
 @pytest.fixture
@@ -173,19 +171,8 @@ def test_a_missing_file_is_not_made_unless_asked_for(sqlite_url: str, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
-def run_at_once(target: Any, url: str, *, processes: int) -> list[int | None]:
-    """Run the function in that many processes, which start together; gives their exit codes."""
-    together = PROCESSES.Barrier(processes)
-    running = [PROCESSES.Process(target=target, args=(url, together, number)) for number in range(processes)]
-    for process in running:
-        process.start()
-    for process in running:
-        process.join()
-    return [process.exitcode for process in running]
-
-
 def test_processes_that_open_one_new_file_at_once_all_succeed(sqlite_url: str) -> None:
-    assert run_at_once(store_processes.open_and_write, sqlite_url, processes=3) == [0, 0, 0]
+    assert run_at_once("open", sqlite_url, processes=3) == [0, 0, 0]
     store = open_store(sqlite_url)
     with store.read() as tx:
         assert [site.name for site in fleet.sites(tx)] == ["site-0", "site-1", "site-2"]
@@ -193,5 +180,5 @@ def test_processes_that_open_one_new_file_at_once_all_succeed(sqlite_url: str) -
 
 
 def test_processes_that_migrate_one_database_at_once_all_succeed(database_url: str) -> None:
-    assert run_at_once(store_processes.migrate_it, database_url, processes=2) == [0, 0]
+    assert run_at_once("migrate", database_url, processes=2) == [0, 0]
     open_store(database_url).close()

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import sqlite3
 import subprocess
@@ -35,6 +34,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.store i
 )
 from ansible_collections.better_compute.fleet.tests.support import rows
 from ansible_collections.better_compute.fleet.tests.support.rows import START, HandClock
+from ansible_collections.better_compute.fleet.tests.support.store_processes import run_at_once
 
 
 def test_a_block_that_raises_leaves_nothing(store: Store) -> None:
@@ -257,20 +257,10 @@ def test_a_connection_that_is_lost_before_the_commit_is_unavailable(postgresql_u
     store.close()
 
 
-def test_a_forked_child_opens_its_own_connections_and_the_parent_keeps_its(store: Store) -> None:
+def test_a_forked_child_opens_its_own_connections_and_the_parent_keeps_its(store: Store, store_url: str) -> None:
+    assert run_at_once("fork", store_url, processes=1) == [0]
     with store.read() as tx:
-        fleet.serial(tx)
-    child = os.fork()
-    if child == 0:
-        try:
-            with store.write() as tx:
-                fleet.bump_serial(tx, 0)
-            os._exit(0)
-        finally:
-            os._exit(1)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    with store.write() as tx:
-        assert fleet.bump_serial(tx, 1) == 2
+        assert [site.name for site in fleet.sites(tx)] == ["child-0", "parent-0"]
 
 
 def test_a_sqlite_store_waits_for_no_reader_and_syncs_every_commit(sqlite_url: str) -> None:
