@@ -78,6 +78,11 @@ class GatewayServer:
         """Stop."""
         self.close()
 
+    @property
+    def answers(self) -> bool:
+        """Whether it still runs."""
+        return self._thread.is_alive()
+
     def close(self) -> None:
         """Answer nobody any more; returns when the last connection is shut."""
         self._server.should_exit = True

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime, timedelta
 
-from ..model.errors import StaleLease
+from ..model.errors import StaleLease, StoreUnavailable
 from ..model.ids import PoolId
 from ..model.records import Lease
 from ..reconcile.passes import run_pass
@@ -87,15 +87,17 @@ def claim_due(session: Session, *, limit: int) -> tuple[Lease, ...]:
 
 
 def run_leased(session: Session, lease: Lease) -> None:
-    """Run one pass under a lease. A fault of our own is logged, and the pool comes again in five minutes.
+    """Run one pass under a lease. A fault of our own is logged, the pool comes again in five minutes, and it is raised.
 
     Raises:
-        StoreUnavailable: the database went away.
+        StoreUnavailable: the database went away; the lease lapses by itself.
     """
     try:
         run_pass(session.doors, lease)
     except StaleLease:
         _LOG.warning("pool %s: the lease was lost; somebody else goes on", lease.unit)
+    except StoreUnavailable:
+        raise
     except Exception:
         _LOG.exception("pool %s: the pass failed", lease.unit)
         with session.store.write(lease=lease) as tx:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import getpass
 import os
 import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 
@@ -34,6 +35,7 @@ class Session:
         holder: names this process as the holder of leases.
         open_driver: gives the driver of an account.
         sleep: waits so many seconds; tests pass one that moves their clock.
+        stopping: set when this process is told to end: passes then end after the step in hand.
     """
 
     store: Store
@@ -43,6 +45,7 @@ class Session:
     holder: str
     open_driver: Callable[[AccountRecord], Driver]
     sleep: Callable[[float], None]
+    stopping: threading.Event = field(default_factory=threading.Event)
 
     @property
     def doors(self) -> Doors:
@@ -52,6 +55,7 @@ class Session:
             clock=self.clock,
             open_driver=self.open_driver,
             agent=self.settings.agent,
+            stopping=self.stopping.is_set,
             intervals=Intervals(
                 converging=timedelta(seconds=self.settings.reconcile.converging_seconds),
                 settled=timedelta(seconds=self.settings.reconcile.settled_seconds),

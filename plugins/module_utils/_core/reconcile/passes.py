@@ -71,17 +71,21 @@ class Doors:
     Attributes:
         open_driver: gives the driver of an account; raises ProviderError when its credential cannot be had.
         agent: how bcd is run; None when the settings do not say.
+        stopping: whether the process was told to end: a pass then stops between two steps.
     """
 
     store: Store
     clock: Clock
     open_driver: Callable[[AccountRecord], Driver]
     agent: AgentSettings | None
+    stopping: Callable[[], bool]
     intervals: Intervals
 
 
 def run_pass(doors: Doors, lease: Lease) -> None:
     """Run one pass over the pool that `lease` is held on, write back, and give the lease back.
+
+    A process that is told to end gives it back after the step in hand, due at once: whoever comes next begins anew.
 
     Raises:
         StaleLease: somebody else has the pool by now; nothing more was written.
@@ -94,10 +98,14 @@ def run_pass(doors: Doors, lease: Lease) -> None:
         return
     tear_down = ctx.pool.intent == Intent.TEAR_DOWN
     try:
-        outcomes = _run(ctx, TEAR_DOWN if tear_down else RUN)
+        outcomes = _run(ctx, TEAR_DOWN if tear_down else RUN, stopping=doors.stopping)
     finally:
         ctx.close()
     if ctx.finished:
+        return
+    if outcomes is None:
+        with ctx.write() as tx:
+            work.release(tx, ctx.lease, tx.now)
         return
     verdict = _judge_tear_down(ctx, outcomes, doors) if tear_down else _judge_run(ctx, outcomes, doors)
     with ctx.write() as tx:
@@ -131,9 +139,12 @@ def _load(doors: Doors, lease: Lease) -> PassContext | None:
     )
 
 
-def _run(ctx: PassContext, steps: Sequence[Step]) -> list[Outcome]:
+def _run(ctx: PassContext, steps: Sequence[Step], *, stopping: Callable[[], bool]) -> list[Outcome] | None:
+    """What the steps say, in order; None when the process was told to end before the last of them."""
     outcomes: list[Outcome] = []
     for step in steps:
+        if stopping():
+            return None
         ctx.renew()
         outcome = step(ctx)
         outcomes.append(outcome)

@@ -1,0 +1,131 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""bc-fleetd's command line: what a person or the service manager starts. `main` is the console script's entry.
+
+Results go to stdout, the log and errors to stderr. Exit status: 0 well; 1 it went wrong, and trying again may help;
+2 something has to be set right first (arguments, settings, schema).
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import (
+    Settings,
+    load_settings,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
+    FleetError,
+    InvalidInput,
+    SchemaMismatch,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
+
+from .errors import NoCertificate
+from .logs import log_to_stderr, place
+from .migrations import migrate
+from .once import run_due
+from .own_certificate import gateway_certificate, is_pinned
+from .service import run
+from .status import print_json, print_table
+
+_WELL, _WRONG, _SET_RIGHT = 0, 1, 2
+
+Command = Callable[[Settings, argparse.Namespace], int]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command.
+
+    Arguments:
+        argv: the arguments, without the program's name.
+
+    Returns:
+        The exit status.
+    """
+    arguments = _parser().parse_args(argv)
+    log_to_stderr(debug=arguments.debug)
+    command: Command = arguments.command
+    try:
+        return command(load_settings(arguments.settings), arguments)
+    except InvalidInput as error:
+        _tell("the settings are not right:", *(f"  {problem}" for problem in error.problems))
+        return _SET_RIGHT
+    except (SchemaMismatch, NoCertificate) as error:
+        _tell(str(error))
+        return _SET_RIGHT
+    except FleetError as error:
+        _tell(str(error))
+        return _WRONG
+    except KeyboardInterrupt:
+        return 130  # 128 + SIGINT, as shells say it
+    except Exception as error:
+        if arguments.debug:
+            raise
+        # Its text may hold anything, so it is not shown.
+        _tell(f"a fault of its own: {type(error).__name__} at {place(error)}; --debug shows more")
+        return _WRONG
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bc-fleetd", description="Keeps GPU pools as they were declared.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, command, text in (
+        ("run", _run, "run due passes and be the gateway, until told to stop"),
+        ("once", _once, "run every pass that is due, once"),
+        ("status", _status, "show the pools and what stands behind them"),
+        ("migrate", _migrate, "bring the database to this version's schema"),
+        ("certificate", _certificate, "make the gateway's certificate if there is none, and print its pin"),
+    ):
+        one = commands.add_parser(name, help=text, description=text)
+        one.set_defaults(command=command)
+        one.add_argument("--settings", metavar="FILE", help="the settings; else BC_FLEET_SETTINGS")
+        one.add_argument("--debug", action="store_true", help="log more, and where faults come from")
+        if command is _status:
+            one.add_argument("--json", action="store_true", help="as JSON")
+    return parser
+
+
+def _run(settings: Settings, _: argparse.Namespace) -> int:
+    run(settings, say=_say)
+    return _WELL
+
+
+def _once(settings: Settings, _: argparse.Namespace) -> int:
+    with open_session(settings) as session:
+        return _WELL if run_due(session, say=_say) else _WRONG
+
+
+def _status(settings: Settings, arguments: argparse.Namespace) -> int:
+    with open_session(settings) as session:
+        views = list_substrates(session)
+    (print_json if arguments.json else print_table)(views, to=sys.stdout)
+    return _WELL
+
+
+def _migrate(settings: Settings, _: argparse.Namespace) -> int:
+    migrate(settings.store.database_url)
+    _say("The database has this version's schema.")
+    return _WELL
+
+
+def _certificate(settings: Settings, _: argparse.Namespace) -> int:
+    certificate = gateway_certificate(settings)
+    if not is_pinned(settings, certificate):
+        _tell("the settings' [agent] pins do not name this key yet: bcd would refuse the gateway")
+    _say(f"The gateway's certificate is {certificate.certificate_file}; its pin, for [agent] pins in the settings:")
+    _say(certificate.pin)
+    return _WELL
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def _tell(*lines: str) -> None:
+    sys.stderr.write("bc-fleetd: " + "\n".join(lines) + "\n")

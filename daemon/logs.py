@@ -1,0 +1,85 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The daemon's log: one line for each event, logfmt, on stderr.
+
+`time=… level=… from=… event="…" pool=…`: what is passed as `extra` stands at the end under its name. Errors are told
+by kind and place: an exception's own text is written only where it is one of ours, because only those are known to
+hold no secret.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+import traceback
+from datetime import UTC, datetime
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import FleetError
+
+FIELDS = ("pool", "node", "address", "provider", "state")
+"""The `extra` that a line may carry."""
+
+_PACKAGE = "ansible_collections.better_compute.fleet."
+_CORE = "plugins.module_utils._core."
+_PLAIN = re.compile(r"[A-Za-z0-9._:/@+-]+", re.ASCII)
+
+_QUIET = ("apscheduler", "uvicorn", "alembic", "botocore", "boto3", "urllib3", "kubernetes")
+"""They tell at INFO what they do all day."""
+
+
+def log_to_stderr(*, debug: bool) -> None:
+    """Send the whole process's log to stderr.
+
+    Arguments:
+        debug: also what is of interest to a developer only, and where faults come from (a traceback).
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Logfmt(traces=debug))
+    logging.basicConfig(level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True)
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    # It warns of each tick that finds the one before it still under way: that is what its coalescing is for.
+    logging.getLogger("apscheduler").setLevel(logging.ERROR)
+
+
+class Logfmt(logging.Formatter):
+    """One line for each record, whatever is in it."""
+
+    def __init__(self, *, traces: bool) -> None:
+        """Arguments: traces: whether a fault's stack follows, as one more field."""
+        super().__init__()
+        self._traces = traces
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        fields = {
+            "time": datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z",
+            "level": record.levelname.lower(),
+            "from": record.name.removeprefix(_PACKAGE).removeprefix(_CORE),
+            "event": record.getMessage(),
+        }
+        fields |= {name: str(getattr(record, name)) for name in FIELDS if hasattr(record, name)}
+        if record.exc_info and record.exc_info[1] is not None:
+            fields |= self._told(record.exc_info[1])
+        return " ".join(f"{name}={_value(text)}" for name, text in fields.items())
+
+    def _told(self, error: BaseException) -> dict[str, str]:
+        told = {"error": type(error).__name__, "at": place(error)}
+        if isinstance(error, FleetError):
+            told["reason"] = str(error)
+        if self._traces:
+            told["stack"] = "".join(traceback.format_tb(error.__traceback__))
+        return told
+
+
+def place(error: BaseException) -> str:
+    """File and line that raised the error; empty for one that was never raised."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename.rpartition('ansible_collections/')[2]}:{frames[-1].lineno}" if frames else ""
+
+
+def _value(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else json.dumps(text)

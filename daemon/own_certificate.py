@@ -1,0 +1,41 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The certificate that the settings ask for: the operator's own, or one that the gateway makes and keeps."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import Settings
+
+from .errors import NoCertificate
+from .gateway.certificate import Certificate, ensure_certificate, read_certificate
+
+
+def gateway_certificate(settings: Settings) -> Certificate:
+    """The gateway's certificate, made if the settings name none and there is none yet.
+
+    Raises:
+        NoCertificate: it cannot be read or made.
+    """
+    gateway = settings.gateway
+    try:
+        if gateway.certificate_file and gateway.key_file:
+            return read_certificate(gateway.certificate_file, gateway.key_file)
+        return ensure_certificate(gateway.state_dir, hosts=_hosts(settings))
+    except OSError as error:
+        raise NoCertificate(f"the gateway's certificate: {error.filename}: {error.strerror}") from error
+    except ValueError as error:
+        raise NoCertificate(f"the gateway's certificate cannot be used: {error}") from error
+
+
+def is_pinned(settings: Settings, certificate: Certificate) -> bool:
+    """Whether the clusters' bcds are told to trust this certificate's key. True where no bcd is told anything yet."""
+    return settings.agent is None or certificate.pin in settings.agent.pins
+
+
+def _hosts(settings: Settings) -> list[str]:
+    """The names that a person's tools may know the gateway by; bcd looks at none of them."""
+    outside = urlsplit(settings.agent.gateway_url).hostname if settings.agent else None
+    return list(dict.fromkeys(host for host in (settings.gateway.listen_host, outside) if host))

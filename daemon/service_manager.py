@@ -1,0 +1,36 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Telling the service manager where the daemon stands (systemd's Type=notify). Silent where nobody asked.
+
+Source: sd_notify(3), sd_watchdog_enabled(3).
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Mapping
+
+
+def notify(state: str, *, environ: Mapping[str, str] = os.environ) -> None:
+    """Send a state: `READY=1`, `STOPPING=1`, `WATCHDOG=1`, `STATUS=…`. That nobody listens is no fault."""
+    address = environ.get("NOTIFY_SOCKET", "")
+    if not address.startswith(("/", "@")):
+        return
+    # A leading @ stands for the zero byte of Linux's abstract names.
+    address = f"\0{address[1:]}" if address.startswith("@") else address
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        try:
+            manager.connect(address)
+            manager.sendall(state.encode())
+        except OSError:
+            return
+
+
+def watchdog_seconds(*, environ: Mapping[str, str] = os.environ) -> float | None:
+    """How often the service manager wants a `WATCHDOG=1`: half its patience. None when it does not watch."""
+    microseconds = environ.get("WATCHDOG_USEC", "")
+    if not microseconds.isdecimal() or environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
+        return None
+    return int(microseconds) / 2_000_000 or None
