@@ -10,6 +10,7 @@ Results go to stdout, the log and errors to stderr. Exit status: 0 well; 1 it we
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from collections.abc import Callable, Sequence
 
@@ -26,14 +27,13 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
 from .errors import NoCertificate
-from .logs import log_to_stderr, place
-from .migrations import migrate
-from .once import run_due
-from .own_certificate import gateway_certificate, is_pinned
-from .service import run
-from .status import print_json, print_table
+from .logs import log_to_stderr
+
+_LOG = logging.getLogger(__name__)
 
 _WELL, _WRONG, _SET_RIGHT = 0, 1, 2
+
+# Each command imports what it is made of when it runs: a person who asks for the status does not wait for a web server.
 
 Command = Callable[[Settings, argparse.Namespace], int]
 
@@ -63,11 +63,8 @@ def main(argv: Sequence[str]) -> int:
         return _WRONG
     except KeyboardInterrupt:
         return 130  # 128 + SIGINT, as shells say it
-    except Exception as error:
-        if arguments.debug:
-            raise
-        # Its text may hold anything, so it is not shown.
-        _tell(f"a fault of its own: {type(error).__name__} at {place(error)}; --debug shows more")
+    except Exception:  # noqa: BLE001 -- the last edge: no fault reaches a person as a traceback
+        _LOG.exception("a fault of bc-fleetd's own; with --debug it shows from where")
         return _WRONG
 
 
@@ -91,16 +88,22 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _run(settings: Settings, _: argparse.Namespace) -> int:
+    from .service import run
+
     run(settings, say=_say)
     return _WELL
 
 
 def _once(settings: Settings, _: argparse.Namespace) -> int:
+    from .once import run_due
+
     with open_session(settings) as session:
         return _WELL if run_due(session, say=_say) else _WRONG
 
 
 def _status(settings: Settings, arguments: argparse.Namespace) -> int:
+    from .status import print_json, print_table
+
     with open_session(settings) as session:
         views = list_substrates(session)
     (print_json if arguments.json else print_table)(views, to=sys.stdout)
@@ -108,12 +111,16 @@ def _status(settings: Settings, arguments: argparse.Namespace) -> int:
 
 
 def _migrate(settings: Settings, _: argparse.Namespace) -> int:
+    from .migrations import migrate
+
     migrate(settings.store.database_url)
     _say("The database has this version's schema.")
     return _WELL
 
 
 def _certificate(settings: Settings, _: argparse.Namespace) -> int:
+    from .own_certificate import gateway_certificate, is_pinned
+
     certificate = gateway_certificate(settings)
     if not is_pinned(settings, certificate):
         _tell("the settings' [agent] pins do not name this key yet: bcd would refuse the gateway")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What keeps the daemon from starting, beside its settings."""
+"""What keeps the daemon from starting or running on, beside its settings and its database."""
 
 from __future__ import annotations
 
@@ -14,3 +14,7 @@ class CannotListen(FleetError):
 
 class NoCertificate(FleetError):
     """The gateway's key and certificate cannot be read or made."""
+
+
+class GatewayEnded(FleetError):
+    """The gateway stopped by itself."""

@@ -26,8 +26,19 @@ _PACKAGE = "ansible_collections.better_compute.fleet."
 _CORE = "plugins.module_utils._core."
 _PLAIN = re.compile(r"[A-Za-z0-9._:/@+-]+", re.ASCII)
 
-_QUIET = ("apscheduler", "uvicorn", "alembic", "botocore", "boto3", "urllib3", "kubernetes")
-"""They tell at INFO what they do all day."""
+_QUIET = {
+    "alembic": logging.WARNING,
+    "asyncio": logging.WARNING,
+    "boto3": logging.WARNING,
+    "botocore": logging.WARNING,
+    "kubernetes": logging.WARNING,
+    "urllib3": logging.WARNING,
+    # It warns of each tick that finds the one before it still under way: that is what coalescing is for.
+    "apscheduler": logging.ERROR,
+    # It warns of each request that is no HTTP: every scanner's.
+    "uvicorn": logging.ERROR,
+}
+"""They tell all day what they do; some of them, at DEBUG, also what they send."""
 
 
 def log_to_stderr(*, debug: bool) -> None:
@@ -39,10 +50,8 @@ def log_to_stderr(*, debug: bool) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Logfmt(traces=debug))
     logging.basicConfig(level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True)
-    for name in _QUIET:
-        logging.getLogger(name).setLevel(logging.WARNING)
-    # It warns of each tick that finds the one before it still under way: that is what its coalescing is for.
-    logging.getLogger("apscheduler").setLevel(logging.ERROR)
+    for name, level in _QUIET.items():
+        logging.getLogger(name).setLevel(level)
 
 
 class Logfmt(logging.Formatter):

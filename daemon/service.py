@@ -10,6 +10,7 @@ in the dispatcher's threads, the gateway in one of its own; the main thread wait
 from __future__ import annotations
 
 import logging
+import resource
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -26,8 +27,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 )
 
 from .dispatcher import Dispatcher
-from .errors import CannotListen
-from .gateway import Certificate, GatewayServer
+from .errors import GatewayEnded
+from .gateway import GatewayServer
 from .outage import Outage
 from .own_certificate import gateway_certificate, is_pinned
 from .service_manager import notify, watchdog_seconds
@@ -43,7 +44,13 @@ _FLUSH_SECONDS = 2.0
 _GRACE_SECONDS = 10.0
 """For the steps in hand when the daemon is told to stop (design, section 9)."""
 
+_ALIVE_SECONDS = 5.0
+"""Between two looks whether all runs, where the service manager names no time of its own."""
+
 Signals = SimpleQueue[int]
+
+_GATEWAY_ENDED = 0
+"""No signal has this number."""
 
 
 def run(settings: Settings, *, say: Callable[[str], None]) -> None:
@@ -54,17 +61,27 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
 
     Raises:
         NoCertificate, CannotListen, SchemaMismatch: it cannot begin.
+        GatewayEnded: the gateway stopped by itself.
     """
+    _open_many_files()
     with _signals() as signals, ExitStack() as stack:
         certificate = gateway_certificate(settings)
         outage = Outage()
         session = _open_session(settings, stack, signals=signals, outage=outage)
         if session is None:
             return
-        gateway = stack.enter_context(_listen(settings, session, certificate))
+        gateway = stack.enter_context(
+            GatewayServer(
+                store=session.store,
+                clock=session.clock,
+                certificate=certificate,
+                host=settings.gateway.listen_host,
+                port=settings.gateway.listen_port,
+            )
+        )
         dispatcher = Dispatcher(session, outage=outage)
         flush = partial(_flush, session, gateway, outage)
-        with _ticking(dispatcher, gateway, flush):
+        with _ticking(dispatcher, flush, partial(_look_after, gateway, signals)):
             address = f"https://{settings.gateway.listen_host}:{gateway.port}"
             _LOG.info("bc-fleetd runs", extra={"address": address})
             if not is_pinned(settings, certificate):
@@ -73,6 +90,9 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
             say(f"bc-fleetd runs passes, and answers bcd at {address} (pin {certificate.pin})")
             number = signals.get()
             notify("STOPPING=1")
+            if number == _GATEWAY_ENDED:
+                dispatcher.stop(grace_seconds=_GRACE_SECONDS)
+                raise GatewayEnded("the gateway has stopped by itself: see the log")
             _LOG.info("told to stop (%s): steps in hand are ended", signal.Signals(number).name)
             # The gateway and the flush go on meanwhile: nobody's heartbeats are missed for a slow step.
             if not dispatcher.stop(grace_seconds=_GRACE_SECONDS):
@@ -118,24 +138,15 @@ def _open_session(settings: Settings, stack: ExitStack, *, signals: Signals, out
         return None
 
 
-def _listen(settings: Settings, session: Session, certificate: Certificate) -> GatewayServer:
-    host, port = settings.gateway.listen_host, settings.gateway.listen_port
-    try:
-        return GatewayServer(store=session.store, clock=session.clock, certificate=certificate, host=host, port=port)
-    except OSError as error:
-        raise CannotListen(f"the gateway cannot listen on {host}:{port}: {error.strerror or error}") from error
-
-
 @contextmanager
-def _ticking(dispatcher: Dispatcher, gateway: GatewayServer, flush: Callable[[], None]) -> Iterator[None]:
+def _ticking(dispatcher: Dispatcher, flush: Callable[[], None], look_after: Callable[[], None]) -> Iterator[None]:
     """The scheduler with its jobs, within the block."""
     scheduler = BackgroundScheduler(
         timezone="UTC", job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
     )
     scheduler.add_job(dispatcher.tick, "interval", seconds=_TICK_SECONDS, id="dispatch")
     scheduler.add_job(flush, "interval", seconds=_FLUSH_SECONDS, id="heartbeats")
-    if (seconds := watchdog_seconds()) is not None:
-        scheduler.add_job(partial(_tell_alive, gateway), "interval", seconds=seconds, id="watchdog")
+    scheduler.add_job(look_after, "interval", seconds=watchdog_seconds() or _ALIVE_SECONDS, id="alive")
     scheduler.start()
     try:
         yield
@@ -154,7 +165,15 @@ def _flush(session: Session, gateway: GatewayServer, outage: Outage) -> None:
         outage.over()
 
 
-def _tell_alive(gateway: GatewayServer) -> None:
+def _look_after(gateway: GatewayServer, signals: Signals) -> None:
     """The scheduler is alive, or this would not run; the gateway is asked."""
     if gateway.answers:
         notify("WATCHDOG=1")
+    else:
+        signals.put(_GATEWAY_ENDED)
+
+
+def _open_many_files() -> None:
+    """Take as many file descriptors as the system allows: each node keeps up to two connections open (wire)."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The gateway: what every node's bcd talks to, over HTTPS whose certificate bcd knows by its pin (wire/ is the schema).
 
-certificate.py makes the key, messages.py checks what comes in, application.py answers, server.py runs it.
+certificate.py makes the key; protocol.py, requests.py and messages.py check what comes in; application.py answers,
+waiting.py keeps the long polls; server.py runs it all.
 """
 
 from __future__ import annotations

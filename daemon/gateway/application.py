@@ -1,24 +1,29 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gateway's ASGI application: three calls, checked, answered from nodes/ and booking/, and quiet about secrets."""
+"""The gateway's ASGI application: three calls, checked, answered from nodes/ and booking/, and quiet about secrets.
+
+Every refusal is `{code, message}` (wire/). 401 is said of an unknown credential alone: bcd joins anew when it hears it.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from anyio import CapacityLimiter, to_thread
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking.standing import bookings_for_node
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking.standing import (
+    bookings_for_node,
+    bookings_for_nodes,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import Clock
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     Code,
@@ -36,26 +41,20 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.j
     JoinRefused,
     JoinRequest,
     join,
-    report_inventory,
+    take_inventory,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
 from .bad_tokens import BadTokens
-from .messages import MAX_REQUEST_BYTES, BookingsBody, HeartbeatBody, Inventory, JoinBody, parse
+from .messages import BookingsBody, HeartbeatBody, JoinBody, parse
+from .requests import Refused, read_bearer, read_body
+from .store_calls import StoreCalls
+from .waiting import BookingsWatch
 
 _LOG = logging.getLogger(__name__)
 
-_STORE_CALLS_AT_ONCE = 16
-"""Threads that wait for the database. More would only queue there."""
-
-_BODY_SECONDS = 10.0
-"""For a request's body to arrive; bcd sends a few KiB in one go."""
-
-_LOOK_AGAIN_SECONDS = 1.0
-"""How soon a long poll sees a booking that another process made."""
-
-_MAX_BEARER = 512
-"""Characters of a credential (wire: x-limits)."""
+_MESSAGE_CHARACTERS = 512
+"""Of an error (wire: error)."""
 
 _STATUS = {
     Code.INVALID_INPUT: 400,
@@ -68,18 +67,20 @@ _STATUS = {
     Code.UNSUPPORTED: 400,
 }
 
-Result = TypeVar("Result")
+Answer = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class _Refused(Exception):
-    status: int
-    message: str
-    code: Code
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """A request that is worth a look: its credential and its body."""
+
+    address: str
+    bearer: Secret
+    body: bytes
 
 
 class Gateway:
-    """What the routes share."""
+    """What the calls share."""
 
     def __init__(self, *, store: Store, clock: Clock, heartbeats: Heartbeats) -> None:
         """Keep the doors.
@@ -91,80 +92,100 @@ class Gateway:
         self._clock = clock
         self._heartbeats = heartbeats
         self._bad_tokens = BadTokens()
-        self._limiter: CapacityLimiter | None = None
+        self._calls = StoreCalls()
+        self._watch = BookingsWatch(lambda nodes: self._calls.ask(partial(bookings_for_nodes, store, nodes)))
 
     def application(self) -> Starlette:
         """The ASGI application."""
         calls = (("/v1/join", self._join), ("/v1/heartbeat", self._heartbeat), ("/v1/bookings", self._bookings))
-        return Starlette(routes=[Route(path, partial(self._answer, call), methods=["POST"]) for path, call in calls])
+        application = Starlette(
+            routes=[Route(path, partial(self._answer, call), methods=["POST"]) for path, call in calls],
+            exception_handlers={HTTPException: _no_such_call},
+        )
+        application.router.redirect_slashes = False
+        return application
 
-    async def _answer(self, call: Callable[[Request], Awaitable[dict[str, Any]]], request: Request) -> Response:
+    def stop_waiting(self) -> None:
+        """Answer all long polls now. To be called in the event loop."""
+        self._watch.stop()
+
+    def close(self) -> None:
+        """Ask the store nothing more."""
+        self._calls.close()
+
+    async def _answer(self, answer: Callable[[_Call], Awaitable[Answer]], request: Request) -> Response:
         try:
-            return JSONResponse(await call(request))
-        except _Refused as refused:
-            return _error(refused.status, refused.code, refused.message)
-        except JoinRefused as refused:
-            _LOG.warning("join from %s refused: %s", _address(request), refused.reason)
-            return self._refuse(request, refused)
+            # The body first: a connection whose request was read to its end can be used again after a refusal.
+            body = await read_body(request)
+            call = _Call(address=request.client.host if request.client else "", bearer=read_bearer(request), body=body)
+            return JSONResponse(await self._checked(answer, call))
+        except Refused as refused:
+            return _error(refused.status, refused.code, refused.message, close=refused.close)
         except OperationError as error:
-            return self._refuse(request, error)
+            return _error(_STATUS[error.code], error.code, str(error))
         except StoreUnavailable:
             return _error(503, Code.INVALID_STATE, "the gateway cannot reach its records: come again")
         except ClientDisconnect:
             return Response(status_code=400)
+        except Exception:  # noqa: BLE001 -- the last edge: told by a reply, and in the log by kind and place
+            _LOG.exception("a call failed: %s", request.url.path)
+            return _error(500, Code.INVALID_STATE, "a fault of the gateway's own: come again")
 
-    def _refuse(self, request: Request, error: OperationError) -> Response:
-        if error.code == Code.UNAUTHENTICATED:
-            self._bad_tokens.count(_address(request), self._clock.now())
-        return _error(_STATUS[error.code], error.code, str(error))
+    async def _checked(self, answer: Callable[[_Call], Awaitable[Answer]], call: _Call) -> Answer:
+        """The answer, with the credential counted as good or bad by what became of it."""
+        now = self._clock.now()
+        if self._bad_tokens.must_wait(call.address, call.bearer, now=now):
+            raise Refused(429, Code.UNAUTHENTICATED, "too many credentials that are none: come again in a minute")
+        try:
+            answered = await answer(call)
+        except OperationError as error:
+            if isinstance(error, JoinRefused):
+                _LOG.warning("a join was refused: %s", error.reason, extra={"address": call.address})
+            if error.code == Code.UNAUTHENTICATED:
+                self._bad_tokens.bad(call.address, call.bearer, now=now)
+            raise
+        self._bad_tokens.good(call.bearer)
+        return answered
 
-    async def _join(self, request: Request) -> dict[str, Any]:
-        token = self._bearer(request)
-        body = parse(JoinBody, await _body(request))
+    async def _join(self, call: _Call) -> Answer:
+        body = parse(JoinBody, call.body)
         wanted = JoinRequest(
-            token=token,
+            token=call.bearer,
             nonce=body.nonce,
             identity=Secret(body.identity),
             hostname=body.hostname,
             reported_node_name=body.inventory.os.kubernetes_node_name,
             devices=body.inventory.devices,
         )
-        joined = await self._ask(partial(join, self._store, wanted))
-        _LOG.info("node %s joined pool %s", joined.node_id, joined.pool_id)
+        joined = await self._calls.ask(partial(join, self._store, wanted))
+        _LOG.info("a node joined", extra={"pool": joined.pool_id, "node": joined.node_id, "address": call.address})
         return {"nodeId": joined.node_id, "heartbeatSeconds": HEARTBEAT_SECONDS}
 
-    async def _heartbeat(self, request: Request) -> dict[str, Any]:
-        identity = self._bearer(request)
-        body = parse(HeartbeatBody, await _body(request))
-        node = await self._node(identity, body.node_id)
+    async def _heartbeat(self, call: _Call) -> Answer:
+        body = parse(HeartbeatBody, call.body)
+        node = await self._node(call.bearer, body.node_id)
         if body.inventory is not None:
-            await self._ask(partial(self._report, node, body.inventory))
+            told = body.inventory
+            await self._calls.ask(
+                partial(
+                    take_inventory,
+                    self._store,
+                    node,
+                    reported_node_name=told.os.kubernetes_node_name,
+                    devices=told.devices,
+                )
+            )
         self._heartbeats.beat(node)
-        standing = await self._ask(partial(bookings_for_node, self._store, node.id))
+        standing = await self._calls.ask(partial(bookings_for_node, self._store, node.id))
         return {"bookingsVersion": standing.version}
 
-    def _report(self, node: PoolNode, told: Inventory) -> None:
-        with self._store.write() as tx:
-            report_inventory(
-                tx,
-                node,
-                hostname=node.hostname,
-                reported_node_name=told.os.kubernetes_node_name,
-                devices=told.devices,
-            )
-
-    async def _bookings(self, request: Request) -> dict[str, Any]:
-        identity = self._bearer(request)
-        body = parse(BookingsBody, await _body(request))
-        node = await self._node(identity, body.node_id)
-        loop = asyncio.get_running_loop()
-        until = loop.time() + body.wait_seconds
-        while True:
-            standing = await self._ask(partial(bookings_for_node, self._store, node.id))
-            left = until - loop.time()
-            if standing.version != body.version or left <= 0 or await request.is_disconnected():
-                break
-            await asyncio.sleep(min(_LOOK_AGAIN_SECONDS, left))
+    async def _bookings(self, call: _Call) -> Answer:
+        body = parse(BookingsBody, call.body)
+        node = await self._node(call.bearer, body.node_id)
+        standing = await self._calls.ask(partial(bookings_for_node, self._store, node.id))
+        if standing.version == body.version:
+            changed = await self._watch.changed(node.id, body.version, seconds=body.wait_seconds)
+            standing = changed or standing
         return {
             "version": standing.version,
             "bookings": [
@@ -173,46 +194,17 @@ class Gateway:
         }
 
     async def _node(self, identity: Secret, node_id: str) -> PoolNode:
-        node = await self._ask(partial(authenticate, self._store, identity))
+        node = await self._calls.ask(partial(authenticate, self._store, identity))
         if node.id != node_id:
-            raise _Refused(403, "this identity is another node's", Code.FORBIDDEN)
+            raise OperationError(Code.FORBIDDEN, "this identity is another node's")
         return node
 
-    def _bearer(self, request: Request) -> Secret:
-        """The credential of a request, once it is known to be worth a look."""
-        if self._bad_tokens.too_many(_address(request), self._clock.now()):
-            raise _Refused(429, "too many credentials that are none: come again in a minute", Code.UNAUTHENTICATED)
-        scheme, _, credential = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "bearer" or not 1 <= len(credential) <= _MAX_BEARER or not credential.isascii():
-            raise _Refused(401, "expected 'Authorization: Bearer' with a credential", Code.UNAUTHENTICATED)
-        return Secret(credential)
 
-    async def _ask(self, call: Callable[[], Result]) -> Result:
-        """Ask the store in one of a bounded number of threads."""
-        if self._limiter is None:
-            self._limiter = CapacityLimiter(_STORE_CALLS_AT_ONCE)
-        return await to_thread.run_sync(call, limiter=self._limiter)
+def _no_such_call(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 404
+    return _error(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
 
 
-async def _body(request: Request) -> bytes:
-    """The body, if it is small enough and comes soon enough."""
-    chunks: list[bytes] = []
-    size = 0
-    try:
-        async with asyncio.timeout(_BODY_SECONDS):
-            async for chunk in request.stream():
-                size += len(chunk)
-                if size > MAX_REQUEST_BYTES:
-                    raise _Refused(413, f"a body has at most {MAX_REQUEST_BYTES} bytes", Code.INVALID_INPUT)
-                chunks.append(chunk)
-    except TimeoutError:
-        raise _Refused(408, "the body did not arrive in time", Code.INVALID_INPUT) from None
-    return b"".join(chunks)
-
-
-def _address(request: Request) -> str:
-    return request.client.host if request.client else ""
-
-
-def _error(status: int, code: Code, message: str) -> JSONResponse:
-    return JSONResponse({"code": str(code), "message": message[:512]}, status_code=status)
+def _error(status: int, code: Code, message: str, *, close: bool = False) -> JSONResponse:
+    content = {"code": str(code), "message": message[:_MESSAGE_CHARACTERS]}
+    return JSONResponse(content, status_code=status, headers={"Connection": "close"} if close else None)

@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput, Problem
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import Device
-
-MAX_REQUEST_BYTES = 32 * 1024
-"""Of a body (wire: x-limits): 64 GPUs with the longest ids and models are about 14 KiB."""
 
 # pydantic matches patterns with Rust's regex, whose `$` is the very end: no newline slips in before it.
 _CLOSED = ConfigDict(extra="ignore", strict=True, frozen=True, hide_input_in_errors=True)
@@ -24,6 +21,12 @@ NodeIdText = Annotated[str, Field(pattern=r"^node_[0-9a-hjkmnp-tv-z]{26,52}$")]
 DeviceId = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,63}$")]
 Version = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{0,64}$")]
 NodeName = Annotated[str, Field(max_length=253, pattern=r"^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$")]
+
+
+def _not_null(value: object) -> object:
+    if value is None:
+        raise ValueError("null is no value: leave the property out")
+    return value
 
 
 class Gpu(BaseModel):
@@ -38,7 +41,16 @@ class OperatingSystem(BaseModel):
     """The `os` section of an inventory."""
 
     model_config = _CLOSED
-    kubernetes_node_name: Annotated[NodeName | None, Field(alias="kubernetesNodeName")] = None
+    kubernetes_node_name: Annotated[NodeName | None, BeforeValidator(_not_null), Field(alias="kubernetesNodeName")] = (
+        None
+    )
+
+
+def _each_once(gpus: list[Gpu]) -> list[Gpu]:
+    """Refuse an id that stands twice: what is booked by it would be booked twice."""
+    if len({gpu.id for gpu in gpus}) != len(gpus):
+        raise ValueError("two GPUs have one id")
+    return gpus
 
 
 class Inventory(BaseModel):
@@ -46,7 +58,7 @@ class Inventory(BaseModel):
 
     model_config = _CLOSED
     os: OperatingSystem
-    gpus: Annotated[list[Gpu], Field(max_length=64)]
+    gpus: Annotated[list[Gpu], Field(max_length=64), AfterValidator(_each_once)]
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -70,7 +82,7 @@ class HeartbeatBody(BaseModel):
 
     model_config = _CLOSED
     node_id: Annotated[NodeIdText, Field(alias="nodeId")]
-    inventory: Inventory | None = None
+    inventory: Annotated[Inventory | None, BeforeValidator(_not_null)] = None
 
 
 class BookingsBody(BaseModel):

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import threading
 from types import TracebackType
@@ -17,17 +18,21 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.c
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import Heartbeats
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
+from ..errors import CannotListen, NoCertificate
 from .application import Gateway
 from .certificate import Certificate
+from .protocol import HEAD_BYTES, WireProtocol
+
+_LOG = logging.getLogger(__name__)
 
 _IDLE_SECONDS = 90
 """An idle connection stays open at least 75 s (wire), so that a heartbeat costs no handshake."""
 
 _GOODBYE_SECONDS = 2
-"""For requests under way when the gateway stops; long polls are cut, and bcd comes again."""
+"""For requests under way when the gateway stops; long polls are answered at once, and bcd comes again."""
 
-_HEADER_BYTES = 8 * 1024
-"""Of a request (wire: x-limits)."""
+_BACKLOG = 2048
+"""Connections that wait to be accepted: every node at once, after a restart."""
 
 
 class GatewayServer:
@@ -35,38 +40,33 @@ class GatewayServer:
 
     Attributes:
         port: where it listens: the free one that was taken when 0 was asked for.
+        pin: of the key that it shows.
         heartbeats: what it heard: to be flushed by whoever runs it, every nodes.heartbeat.FLUSH_SECONDS.
     """
 
     def __init__(self, *, store: Store, clock: Clock, certificate: Certificate, host: str, port: int) -> None:
         """Listen, and return once it answers.
 
+        Arguments:
+            clock: measures heartbeats and bad credentials; time-outs of connections are real time always.
+
         Raises:
-            OSError: the address cannot be listened on.
+            NoCertificate: key and certificate cannot be read, or do not belong together.
+            CannotListen: the address cannot be listened on.
         """
         self.heartbeats = Heartbeats(clock=clock)
-        application = Gateway(store=store, clock=clock, heartbeats=self.heartbeats).application()
-        self._socket = socket.create_server((host, port), backlog=2048)
+        self.pin = certificate.pin
+        self._gateway = Gateway(store=store, clock=clock, heartbeats=self.heartbeats)
+        config = _config(self._gateway, certificate)
+        self._socket = _listen(host, port)
         self.port: int = self._socket.getsockname()[1]
-        config = uvicorn.Config(
-            application,
-            ssl_certfile=certificate.certificate_file,
-            ssl_keyfile=certificate.key_file,
-            http="h11",
-            h11_max_incomplete_event_size=_HEADER_BYTES,
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=False,
-            timeout_keep_alive=_IDLE_SECONDS,
-            timeout_graceful_shutdown=_GOODBYE_SECONDS,
-        )
-        self._server = _Server(config)
+        self._server = _Server(config, self._gateway)
         self._thread = threading.Thread(target=self._run, name="gateway", daemon=True)
         self._thread.start()
-        self._server.answering.wait()
+        self._server.begun.wait()
+        if not self._server.started:
+            self.close()
+            raise CannotListen(f"the gateway cannot answer on {host}:{port}: see the log")
 
     def __enter__(self) -> Self:
         """The gateway itself."""
@@ -88,24 +88,64 @@ class GatewayServer:
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
+        self._gateway.close()
 
     def _run(self) -> None:
         try:
             asyncio.run(self._server.serve(sockets=[self._socket]))
+        except BaseException:
+            _LOG.exception("the gateway has ended")
+            raise
         finally:
-            self._server.answering.set()
+            self._server.begun.set()
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's server that says when it answers, and leaves signals to the daemon."""
+    """uvicorn's server that says when it has begun, and keeps nobody waiting when it stops."""
 
-    def __init__(self, config: uvicorn.Config) -> None:
+    def __init__(self, config: uvicorn.Config, gateway: Gateway) -> None:
         super().__init__(config)
-        self.answering = threading.Event()
-
-    def install_signal_handlers(self) -> None:
-        """Leave the process's signals alone."""
+        self.begun = threading.Event()
+        self._gateway = gateway
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
-        self.answering.set()
+        self.begun.set()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._gateway.stop_waiting()
+        await super().shutdown(sockets=sockets)
+
+
+def _config(gateway: Gateway, certificate: Certificate) -> uvicorn.Config:
+    config = uvicorn.Config(
+        gateway.application(),
+        ssl_certfile=certificate.certificate_file,
+        ssl_keyfile=certificate.key_file,
+        http=WireProtocol,
+        h11_max_incomplete_event_size=HEAD_BYTES,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        backlog=_BACKLOG,
+        timeout_keep_alive=_IDLE_SECONDS,
+        timeout_graceful_shutdown=_GOODBYE_SECONDS,
+    )
+    try:
+        config.load()
+    except OSError as error:  # ssl.SSLError is one
+        raise NoCertificate(f"the gateway's certificate {certificate.certificate_file} and key: {error}") from error
+    return config
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        # Python adds the address, which stands here already.
+        reason = (error.strerror or str(error)).partition(" (while")[0]
+        raise CannotListen(f"the gateway cannot listen on {host}:{port}: {reason}") from error

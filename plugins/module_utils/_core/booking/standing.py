@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from ..model.ids import NodeId, ReservationId
+from ..model.records import Reservation
 from ..store import Store, reservations
 
 _VERSION_CHARACTERS = 32
@@ -38,7 +40,17 @@ class Bookings:
 def bookings_for_node(store: Store, node_id: NodeId) -> Bookings:
     """What stands on the node now, ordered by reservation. A node that is unknown or retired has nothing booked."""
     with store.read() as tx:
-        found = reservations.bookings_of_node(tx, node_id)
+        return _bookings(reservations.bookings_of_node(tx, node_id))
+
+
+def bookings_for_nodes(store: Store, node_ids: Collection[NodeId]) -> dict[NodeId, Bookings]:
+    """The same for each of many nodes, out of one read."""
+    with store.read() as tx:
+        found = reservations.bookings_of_nodes(tx, node_ids)
+    return {node_id: _bookings(found.get(node_id, ())) for node_id in node_ids}
+
+
+def _bookings(found: Iterable[Reservation]) -> Bookings:
     bookings = tuple(
         Booking(reservation_id=one.id, device_ids=tuple(sorted(one.device_ids)))
         for one in sorted(found, key=lambda one: one.id)

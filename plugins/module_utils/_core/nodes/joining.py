@@ -219,5 +219,15 @@ def report_inventory(
     return True
 
 
+def take_inventory(
+    store: Store, node: PoolNode, *, reported_node_name: str | None, devices: tuple[Device, ...]
+) -> None:
+    """Record what a joined node's bcd says of its machine with a heartbeat; nothing is written when it is known."""
+    if (node.reported_node_name, node.devices) == (reported_node_name, devices):
+        return
+    with store.write() as tx:
+        report_inventory(tx, node, hostname=node.hostname, reported_node_name=reported_node_name, devices=devices)
+
+
 def _refuse_token(reason: str) -> NoReturn:
     raise JoinRefused(Code.UNAUTHENTICATED, _BAD_TOKEN, reason=reason)

@@ -1,0 +1,76 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Reading a request: its credential and its body, within the sizes and times of wire/."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
+
+from .protocol import HEAD_BYTES
+
+BODY_BYTES = 32 * 1024
+"""Of a request (wire: x-limits): 64 GPUs with the longest ids and models are about 14 KiB."""
+
+BODY_SECONDS = 10.0
+"""For a request's body to arrive; bcd sends a few KiB in one go."""
+
+BEARER_CHARACTERS = 512
+"""Of a credential (wire: x-limits)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused(Exception):
+    """A request that is refused for its form.
+
+    Attributes:
+        close: whether the connection is of no use any more, because the request was not read to its end.
+    """
+
+    status: int
+    code: Code
+    message: str
+    close: bool = False
+
+
+async def read_body(request: Request) -> bytes:
+    """The body, if head and body are small enough and come soon enough.
+
+    Raises:
+        Refused: 408, 413, 431.
+    """
+    # h11 looks at the size of heads that have not come to their end; a longer one may still come in one piece.
+    if sum(len(name) + len(value) for name, value in request.headers.raw) > HEAD_BYTES:
+        raise Refused(431, Code.INVALID_INPUT, f"the headers of a request have at most {HEAD_BYTES} bytes", close=True)
+    too_large = Refused(413, Code.INVALID_INPUT, f"a body has at most {BODY_BYTES} bytes", close=True)
+    told = request.headers.get("content-length", "0")
+    if not told.isdecimal() or int(told) > BODY_BYTES:
+        raise too_large
+    content = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                content += chunk
+                if len(content) > BODY_BYTES:
+                    raise too_large
+    except TimeoutError:
+        raise Refused(408, Code.INVALID_INPUT, "the body did not arrive in time", close=True) from None
+    return bytes(content)
+
+
+def read_bearer(request: Request) -> Secret:
+    """The credential.
+
+    Raises:
+        Refused: 401 when there is none, or it cannot be one.
+    """
+    scheme, _, credential = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer" or not 1 <= len(credential) <= BEARER_CHARACTERS or not credential.isascii():
+        raise Refused(401, Code.UNAUTHENTICATED, "expected 'Authorization: Bearer' with a credential")
+    return Secret(credential)
