@@ -12,7 +12,7 @@ from ..model.declared import FleetConfig
 from ..model.errors import Code, OperationError
 from ..model.ids import PoolId
 from ..model.records import NodePoolRecord
-from ..model.states import ClusterState
+from ..model.states import ClusterState, Intent
 from ..planning import DesiredWrites, Plan, Records, desired_rows, plan
 from ..store import Tx, clusters, fleet, substrates, work
 from .node_pools import tell_created
@@ -68,7 +68,8 @@ def apply_fleet(session: Session, planned: PlannedFleet) -> tuple[PoolId, ...]:
     """Record what the plan says, in one transaction, and say which pools now want passes.
 
     Returns:
-        The pools to converge: those that the plan touches, and the declared ones that have not settled.
+        The pools to converge: those that the plan touches, and the declared ones that have not settled; with prune,
+        also those that are being torn down.
 
     Raises:
         OperationError: INVALID_STATE when something is blocked (then nothing is written); CONFLICT when the records
@@ -83,9 +84,22 @@ def apply_fleet(session: Session, planned: PlannedFleet) -> tuple[PoolId, ...]:
             fleet.bump_serial(tx, planned.plan.serial)
             _write(tx, writes, planned.zones)
         touched = writes.due
-    names = {pool.name for pool in planned.plan.config.pools}
-    open_ones = [view.record.pool_id for view in list_substrates(session) if view.pool in names and not view.ready]
-    return tuple(dict.fromkeys([*touched, *open_ones]))
+    return tuple(dict.fromkeys([*touched, *_unsettled(session, planned.plan)]))
+
+
+def _unsettled(session: Session, plan: Plan) -> list[PoolId]:
+    """The pools that the plan is about and that have not settled, also from an earlier run that did not get to its end.
+
+    With prune, those too that are being torn down: nobody else may be there to go on.
+    """
+    names = {pool.name for pool in plan.config.pools}
+    with session.store.read() as tx:
+        going = {pool.id for pool in fleet.pools(tx, archived=True) if plan.prune and pool.intent == Intent.TEAR_DOWN}
+    return [
+        view.record.pool_id
+        for view in list_substrates(session)
+        if not view.ready and (view.pool in names or view.record.pool_id in going)
+    ]
 
 
 def describe(session: Session) -> dict[str, Any]:

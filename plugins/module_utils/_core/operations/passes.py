@@ -55,13 +55,13 @@ def run_until_settled(
             views = list_substrates(session, pool_ids=units)
             if watch is not None:
                 watch(views)
-            now, due = _due(session, units)
+            now, due, held = _due(session, units)
             open_units = {unit for unit in units if not _is_settled(unit, views, due.get(unit), began)}
             late = now - began >= timeout
             if not running and (not open_units or late):
                 return views
             if not late:
-                for unit in open_units - running.keys():
+                for unit in open_units - running.keys() - held:
                     if (moment := due.get(unit)) is not None and moment <= now:
                         running[unit] = threads.submit(_attempt, session, unit)
             if running:
@@ -131,10 +131,14 @@ def _ended(future: Future[bool]) -> bool:
     return future.done()
 
 
-def _due(session: Session, units: frozenset[PoolId]) -> tuple[datetime, dict[PoolId, datetime]]:
+def _due(
+    session: Session, units: frozenset[PoolId]
+) -> tuple[datetime, dict[PoolId, datetime], frozenset[PoolId]]:
+    """The present, when each unit is due, and the units whose lease somebody holds."""
     with session.store.read() as tx:
         due = {unit: work.due_of(tx, unit) for unit in units}
-        return tx.now, {unit: moment for unit, moment in due.items() if moment is not None}
+        held = frozenset(unit for unit in units if work.lease_of(tx, unit) is not None)
+        return tx.now, {unit: moment for unit, moment in due.items() if moment is not None}, held
 
 
 def _is_settled(unit: PoolId, views: tuple[SubstrateView, ...], due: datetime | None, began: datetime) -> bool:
