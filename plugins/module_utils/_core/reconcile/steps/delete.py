@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from ...model.errors import NotFound, ProviderError
 from ...model.labels import CLUSTER
-from ...model.states import ClusterState
 from ...providers.contract import Deletion
 from ..context import PassContext
 from ..outcome import DONE, Outcome, Progress, failed, of_error, unknown, waiting
@@ -60,5 +59,5 @@ def _refused(ctx: PassContext, error: ProviderError) -> Outcome:
     if outcome.progress != Progress.FAILED:
         return outcome
     attempts = ctx.cluster.delete_attempts + 1
-    ctx.cluster = replace(ctx.cluster, delete_attempts=attempts, state=ClusterState.ERROR, message=outcome.message)
+    ctx.cluster = replace(ctx.cluster, delete_attempts=attempts)
     return failed(outcome.message, retry_after=delete_retry(attempts))
