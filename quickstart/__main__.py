@@ -41,6 +41,7 @@ def main() -> int:
     """Tell the whole story; the exit status."""
     report = Report()
     report.title("better_compute.fleet: one document, a pool of GPUs, and nothing left behind (on an emulated AWS)")
+    report.step("Start the emulated cloud and bc-fleetd")
     try:
         with Stage(_CHECKOUT / "build" / "quickstart") as stage:
             result = _life(stage, Ansible(stage, _CHECKOUT), report)
@@ -62,10 +63,13 @@ def main() -> int:
 
 
 def _life(stage: Stage, ansible: Ansible, report: Report) -> dict[str, Any]:
-    report.step(f"ansible-playbook playbooks/fleet.yml -e src={_DOCUMENT.relative_to(_CHECKOUT)}")
+    command = f"ansible-playbook playbooks/fleet.yml -e src={_DOCUMENT.relative_to(_CHECKOUT)}"
+    report.step(f"{command} --check")
+    report.plan(ansible.playbook(_DOCUMENT, check=True)["plan"]["text"])
+
+    report.step(command)
     with _progress(stage, report):
-        first = ansible.playbook(_DOCUMENT)
-    report.lines(first["plan"]["text"].splitlines())
+        ansible.playbook(_DOCUMENT)
     _wait_for_joined(stage, report)
     pools = _pools(stage)
     report.well("every Node that the cluster lists has joined the pool")
@@ -84,7 +88,7 @@ def _life(stage: Stage, ansible: Ansible, report: Report) -> dict[str, Any]:
     smaller = _without_pools(stage)
     with _progress(stage, report):
         pruned = ansible.playbook(smaller, prune=True)
-    report.lines(pruned["plan"]["text"].splitlines())
+    report.plan(pruned["plan"]["text"])
     leftovers = stage.inventory()
     for item in leftovers:
         report.ill(f"left behind: {item['kind']} {item['id']}")

@@ -33,7 +33,7 @@ class Ansible:
         self._checkout = checkout
         self._runs = 0
 
-    def playbook(self, document: Path, *, prune: bool = False) -> dict[str, Any]:
+    def playbook(self, document: Path, *, prune: bool = False, check: bool = False) -> dict[str, Any]:
         """Run playbooks/fleet.yml on a document and return what bc_fleet returned.
 
         Raises:
@@ -41,7 +41,8 @@ class Ansible:
         """
         variables = json.dumps({"src": str(document), "prune": prune, "wait_timeout": 90})
         playbook = str(self._checkout / "playbooks" / "fleet.yml")
-        return self._run("ansible-playbook", [playbook, "-e", variables], action=f"{_COLLECTION}.bc_fleet")
+        arguments = [playbook, "-e", variables, *(["--check"] if check else [])]
+        return self._run("ansible-playbook", arguments, action=f"{_COLLECTION}.bc_fleet")
 
     def module(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Run one module ad hoc and return its result.

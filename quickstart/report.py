@@ -45,6 +45,12 @@ class Report:
         for text in texts:
             self.line(text)
 
+    def plan(self, text: str) -> None:
+        """A plan: what happens to which resource, and the sizes. The single fields are left out."""
+        for line in text.splitlines():
+            if line and not line.startswith(" " * 6):
+                self.line(line)
+
     def substrate(self, view: Mapping[str, Any]) -> None:
         """Where a pool stands, once for each change."""
         text = f"{view['pool']}: {view['state']}, {view['nodes_joined']} of {view['nodes_listed']} Nodes joined"

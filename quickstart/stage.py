@@ -26,8 +26,6 @@ _PACKAGE = "ansible_collections.better_compute.fleet"
 _HASTE = 180
 """The emulated providers are so many times as fast as real ones: a cluster in three seconds instead of nine minutes."""
 
-_BOOT_SECONDS = 2
-
 _GOODBYE_SECONDS = 15
 """For bc-fleetd to give its leases back: it promises ten seconds."""
 
@@ -135,7 +133,7 @@ class Stage:
     def _start_world(self) -> None:
         line = self._start(
             "emulators",
-            ["--haste", str(_HASTE), "--boot-seconds", str(_BOOT_SECONDS), "--while-stdin-is-open"],
+            ["--haste", str(_HASTE), "--while-stdin-is-open"],
             environment=dict(os.environ),
         )
         endpoints = json.loads(line)
