@@ -3,17 +3,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The story: one document becomes pools of GPUs on the emulated cloud, one GPU is booked, and all of it goes again.
 
-Writes build/quickstart.json: {pools: [{name, provider, state, nodes_listed, nodes_joined}], second_run_changed,
-leftovers, seconds}. Ends with 0 when everything held.
+Writes quickstart.json into build/ (or the folder that is named): {pools: [{name, provider, state, nodes_listed,
+nodes_joined}], second_run_changed, leftovers, seconds}. Ends with 0 when everything held.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,13 +39,17 @@ _JOIN_SECONDS = 60.0
 """How long the Nodes may take to join; they take a few seconds."""
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Tell the whole story; the exit status."""
+    parser = argparse.ArgumentParser(prog="quickstart", description="The whole life of a fleet on an emulated cloud.")
+    parser.add_argument("--into", type=Path, default=_CHECKOUT / "build", help="folder for the result and the logs")
+    into: Path = parser.parse_args(arguments).into.resolve()
+    signal.signal(signal.SIGTERM, _interrupt)
     report = Report()
     report.title("better_compute.fleet: one document, a pool of GPUs, and nothing left behind (on an emulated AWS)")
     report.step("Start the emulated cloud and bc-fleetd")
     try:
-        with Stage(_CHECKOUT / "build" / "quickstart") as stage:
+        with Stage(into / "quickstart") as stage:
             result = _life(stage, Ansible(stage, _CHECKOUT), report)
     except KeyboardInterrupt:
         report.ill("interrupted: everything that was started has been stopped")
@@ -53,13 +59,22 @@ def main() -> int:
         report.ill("the quickstart failed; everything that was started has been stopped")
         return 1
     result["seconds"] = report.seconds
-    (_CHECKOUT / "build" / "quickstart.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    (into / "quickstart.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
     held = not result["second_run_changed"] and not result["leftovers"]
     report.step("Everything held." if held else "Not everything held: see above.")
     report.line(
-        "In build/quickstart.json is the result, in build/quickstart/ are the logs, the settings and the records."
+        f"Result: {_told(into / 'quickstart.json')}. Logs, settings and records: {_told(into / 'quickstart')}/."
     )
     return 0 if held else 1
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    """SIGTERM ends the story as Ctrl-C does: everything is stopped on the way out."""
+    raise KeyboardInterrupt
+
+
+def _told(path: Path) -> Path:
+    return path.relative_to(_CHECKOUT) if path.is_relative_to(_CHECKOUT) else path
 
 
 def _life(stage: Stage, ansible: Ansible, report: Report) -> dict[str, Any]:
