@@ -200,7 +200,7 @@ class Gateway:
         return node
 
 
-def _no_such_call(_: Request, error: Exception) -> Response:
+def _no_such_call(_request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
     return _error(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
 

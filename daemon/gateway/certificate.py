@@ -9,9 +9,11 @@ Made once and kept: a new key means new pins on every cluster.
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import ipaddress
 import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -113,16 +115,24 @@ def _general_name(host: str) -> x509.GeneralName:
 
 def _write_new(path: Path, content: bytes) -> None:
     """Write a file that only its owner reads, whole or not at all; one that another process just made is left."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
+    temporary = Path(name)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        try:
-            os.link(temporary, path)
-        except FileExistsError:
-            return
+        with contextlib.suppress(FileExistsError):
+            path.hardlink_to(temporary)
     finally:
         temporary.unlink(missing_ok=True)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """See that the file is still there after a power failure: its pin may be told to the clusters next."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

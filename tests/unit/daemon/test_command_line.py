@@ -1,0 +1,177 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""bc-fleetd's commands: what they print, what they end with, and what they say when the settings are wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.better_compute.fleet.daemon.command_line import main
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("BC_FLEET_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Path:
+    """A settings file without [agent]: nothing runs on a cluster yet."""
+    file = tmp_path / "fleet.toml"
+    file.write_text(
+        f'[store]\ndatabase_url = "sqlite:///{tmp_path / "fleet.db"}"\n[gateway]\nstate_dir = "{tmp_path / "state"}"\n'
+    )
+    return file
+
+
+def agent(pin: str) -> str:
+    return f'[agent]\nimage = "registry.example/bcd:1"\ngateway_url = "https://gateway.example"\npins = ["{pin}"]\n'
+
+
+def test_certificate_prints_the_pin_as_its_last_word(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["certificate", "--settings", str(settings)]) == 0
+    told = capsys.readouterr()
+    assert len(told.out.split()[-1]) == 44
+    assert told.err == ""
+
+
+def test_certificate_tells_the_same_pin_again(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["certificate", "--settings", str(settings)])
+    first = capsys.readouterr().out
+    main(["certificate", "--settings", str(settings)])
+    assert capsys.readouterr().out == first
+
+
+def test_certificate_warns_when_the_settings_pin_another_key(
+    settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["certificate", "--settings", str(settings)])
+    pin = capsys.readouterr().out.split()[-1]
+    settings.write_text(settings.read_text() + agent("A" * 43 + "="))
+    assert main(["certificate", "--settings", str(settings)]) == 0
+    assert "do not name this key" in capsys.readouterr().err
+    settings.write_text(settings.read_text().replace("A" * 43 + "=", pin))
+    main(["certificate", "--settings", str(settings)])
+    assert capsys.readouterr().err == ""
+
+
+def test_certificate_reads_the_operator_s_own(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["certificate", "--settings", str(settings)])
+    pin = capsys.readouterr().out.split()[-1]
+    state = settings.parent / "state"
+    own = {"certificate_file": state / "gateway-certificate.pem", "key_file": state / "gateway-key.pem"}
+    for name, file in own.items():
+        own[name] = file.rename(settings.parent / file.name)
+    lines = "".join(f'{name} = "{file}"\n' for name, file in own.items())
+    settings.write_text(settings.read_text() + lines)
+    assert main(["certificate", "--settings", str(settings)]) == 0
+    assert capsys.readouterr().out.split()[-1] == pin
+    assert list(state.iterdir()) == []
+
+
+def test_a_certificate_that_cannot_be_read_is_named(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    missing = settings.parent / "missing.pem"
+    settings.write_text(settings.read_text() + f'certificate_file = "{missing}"\nkey_file = "{missing}"\n')
+    assert main(["certificate", "--settings", str(settings)]) == 2
+    assert f"{missing}: No such file or directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "once", "status", "migrate", "certificate"])
+def test_every_problem_with_the_settings_is_named_at_once(
+    command: str, settings: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BC_FLEET_GATEWAY_LISTEN_PORT", "many")
+    monkeypatch.setenv("BC_FLEET_STORE_COLOUR", "blue")
+    settings.write_text(settings.read_text() + "colour = 1\n[reconcile]\nworkers = 0\n")
+    assert main([command, "--settings", str(settings)]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    for problem in ("gateway.listen_port", "BC_FLEET_STORE_COLOUR", "gateway.colour", "reconcile.workers"):
+        assert problem in told.err
+    assert "Traceback" not in told.err
+
+
+def test_settings_are_found_through_the_environment(
+    settings: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BC_FLEET_SETTINGS", str(settings))
+    assert main(["migrate"]) == 0
+    assert (settings.parent / "fleet.db").exists()
+
+
+def test_status_of_an_empty_fleet(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "--settings", str(settings)]) == 0
+    assert "No pool has a substrate yet" in capsys.readouterr().out
+    assert main(["status", "--json", "--settings", str(settings)]) == 0
+    assert json.loads(capsys.readouterr().out) == {"substrates": []}
+
+
+def test_once_says_that_nothing_is_due(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["once", "--settings", str(settings)]) == 0
+    assert capsys.readouterr().out == "no pass is due\n"
+
+
+def test_migrate_can_be_repeated(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["migrate", "--settings", str(settings)]) == 0
+    assert main(["migrate", "--settings", str(settings)]) == 0
+    assert capsys.readouterr().out == "The database has this version's schema.\n" * 2
+
+
+def test_a_database_of_another_kind_is_refused_without_a_traceback(
+    settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (settings.parent / "fleet.db").write_text("no database at all, but long enough to be looked at as one" * 20)
+    for command in ("status", "once", "migrate", "run"):
+        assert main([command, "--settings", str(settings)]) == 2
+        assert "Traceback" not in capsys.readouterr().err
+
+
+def test_an_address_that_is_taken_is_named(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings.write_text(settings.read_text() + 'listen_host = "192.0.2.1"\n')
+    assert main(["run", "--settings", str(settings)]) == 1
+    told = capsys.readouterr()
+    assert "the gateway cannot listen on 192.0.2.1:8443: Cannot assign requested address" in told.err
+    assert told.out == ""
+
+
+def test_a_key_of_another_certificate_is_named(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["certificate", "--settings", str(settings)])
+    first = (settings.parent / "state").rename(settings.parent / "first")
+    main(["certificate", "--settings", str(settings)])
+    key_file = settings.parent / "state" / "gateway-key.pem"
+    lines = f'certificate_file = "{first / "gateway-certificate.pem"}"\nkey_file = "{key_file}"\nlisten_port = 0\n'
+    settings.write_text(settings.read_text() + lines)
+    capsys.readouterr()
+    assert main(["run", "--settings", str(settings)]) == 2
+    assert "the gateway's certificate" in capsys.readouterr().err
+
+
+def test_a_fault_is_told_by_kind_and_place_and_not_by_its_text(
+    settings: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "the-" + "secret"  # in two parts, because a stack shows the line that raised
+
+    def fault(_session: object) -> None:
+        raise ValueError(text)
+
+    monkeypatch.setattr("ansible_collections.better_compute.fleet.daemon.command_line.list_substrates", fault)
+    for debug in ([], ["--debug"]):
+        assert main(["status", "--settings", str(settings), *debug]) == 1
+        told = capsys.readouterr().err
+        assert "error=ValueError" in told
+        assert text not in told
+        assert len(told.splitlines()) == 1
+
+
+def test_arguments_that_make_no_sense_end_with_two(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in ([], ["sing"], ["run", "--loud"]):
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        assert ended.value.code == 2
+    assert "usage: bc-fleetd" in capsys.readouterr().err

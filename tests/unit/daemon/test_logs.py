@@ -1,0 +1,78 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The daemon's log: one line for each event, and no exception's own text but ours."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+
+from ansible_collections.better_compute.fleet.daemon.logs import Logfmt
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
+    FleetError,
+    StoreUnavailable,
+)
+
+
+def record(message: str, *, error: Exception | None = None, **extra: str) -> logging.LogRecord:
+    made = logging.LogRecord(
+        "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes",
+        logging.INFO,
+        "",
+        0,
+        message,
+        (),
+        None,
+    )
+    if error is not None:
+        try:
+            raise error
+        except Exception:  # noqa: BLE001 -- whatever the test gives
+            made.exc_info = sys.exc_info()
+    for name, value in extra.items():
+        setattr(made, name, value)
+    return made
+
+
+def line(made: logging.LogRecord, *, traces: bool = False) -> str:
+    return Logfmt(traces=traces).format(made)
+
+
+def test_a_line_says_when_how_bad_from_where_and_what() -> None:
+    told = line(record("a pass begins", pool="pool_1"))
+    assert told.endswith('Z level=info from=operations.passes event="a pass begins" pool=pool_1')
+    assert told.startswith("time=20")
+
+
+def test_whatever_is_in_a_message_it_stays_one_line_and_one_field() -> None:
+    told = line(record('two\nlines "quoted" level=error\x1b[2J', pool="a b"))
+    assert "\n" not in told
+    assert "\x1b" not in told
+    assert told.endswith(r'event="two\nlines \"quoted\" level=error\u001b[2J" pool="a b"')
+
+
+def test_a_fault_is_told_by_kind_and_place_and_never_by_its_text() -> None:
+    for traces in (False, True):
+        told = line(record("the pass failed", error=ValueError("the-secret")), traces=traces)
+        assert re.search(r"error=ValueError at=\S+/test_logs\.py:[0-9]+", told)
+        assert "the-secret" not in told
+
+
+def test_the_stack_of_a_fault_is_shown_for_debugging_only() -> None:
+    made = record("the pass failed", error=ValueError("the-secret"))
+    assert "stack=" not in line(made)
+    assert 'stack="  File' in line(made, traces=True)
+    assert "\n" not in line(made, traces=True)
+
+
+def test_our_own_errors_are_told_in_their_words() -> None:
+    told = line(record("no database", error=StoreUnavailable("nobody answers at db.example")))
+    assert 'reason="nobody answers at db.example"' in told
+
+
+def test_a_cause_with_a_secret_in_it_is_not_told_either() -> None:
+    error = FleetError("ours")
+    error.__cause__ = ValueError("the-secret")
+    assert "the-secret" not in line(record("failed", error=error), traces=True)

@@ -1,0 +1,63 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What `bc-fleetd status` shows."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+from ansible_collections.better_compute.fleet.daemon.status import print_json, print_table
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
+from ansible_collections.better_compute.fleet.tests.support import rows
+
+
+def view(*, ready: bool = True, **different: Any) -> SubstrateView:
+    pool = rows.pool()
+    values = {"state": SubstrateState.READY, "nodes_listed": 4, "nodes_joined": 3, "waiting_nodes": 1} | different
+    record = rows.substrate(pool.id, rows.cluster(pool.id), **values)
+    return SubstrateView(pool=pool.name, provider="aws", account="aws-main", record=record, ready=ready)
+
+
+def table(*views: SubstrateView) -> list[list[str]]:
+    """The table's cells, row by row."""
+    written = io.StringIO()
+    print_table(views, to=written)
+    return [line.split() for line in written.getvalue().splitlines() if line.strip() and "─" not in line]
+
+
+def test_each_pool_is_a_row_with_its_state_its_nodes_and_its_message() -> None:
+    heading, row = table(view(message="1 Node waits"))
+    assert heading == ["Pool", "Provider", "State", "Joined", "Listed", "Waiting", "Message"]
+    assert row == ["gpu-fleet", "aws", "ready", "3", "4", "1", "1", "Node", "waits"]
+
+
+def test_a_pool_that_was_declared_anew_is_not_called_ready() -> None:
+    assert table(view(ready=False))[1][2:4] == ["ready,", "changing"]
+
+
+def test_no_pool_is_a_sentence() -> None:
+    assert " ".join(table()[0]).startswith("No pool has a substrate yet")
+
+
+def test_a_long_message_is_shown_whole() -> None:
+    message = " ".join(f"word{number}" for number in range(100))
+    cells = [cell for row in table(view(message=message)) for cell in row]
+    assert [cell for cell in cells if cell.startswith("word")] == message.split()
+
+
+def test_a_provider_s_words_neither_steer_the_terminal_nor_the_table() -> None:
+    written = io.StringIO()
+    print_table([view(message="[red]\x1b[2Jgone[/red]")], to=written)
+    assert "\x1b" not in written.getvalue()
+    assert "[red] [2Jgone[/red]" in written.getvalue()
+
+
+def test_json_says_what_the_modules_say() -> None:
+    written = io.StringIO()
+    shown = view()
+    print_json([shown], to=written)
+    assert json.loads(written.getvalue()) == {"substrates": [shown.to_data()]}
