@@ -11,7 +11,7 @@ COMPILE = uv pip compile --quiet $(UPGRADE) --universal --python-version 3.11 --
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-sanity format test quickstart clean
+.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-sanity format test sweep quickstart clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s  %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ format: venv ## let ruff put the code into its format
 
 test: venv ## every test, on as many cores as there are
 	pytest -n auto $(PYTEST_ARGS)
+
+sweep: venv ## the crash sweep at every single place (`make test` has a spread of it)
+	pytest -n auto -m sweep tests/e2e
 
 quickstart: venv ## the whole life of a fleet against the emulated cloud, as a short report
 	python -m ansible_collections.better_compute.fleet.quickstart

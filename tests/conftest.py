@@ -9,6 +9,7 @@ that asks for one, once in each xdist worker, and every test gets a database of 
 
 from __future__ import annotations
 
+import multiprocessing.forkserver
 import multiprocessing.resource_tracker
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,9 +27,10 @@ def _nothing_is_left_running() -> Iterator[None]:
     """Fail a test that leaves a child process or a non-daemon thread behind."""
     before = now_running()
     yield
-    # multiprocessing keeps one tracker process from its first use until the interpreter ends.
+    # multiprocessing keeps one tracker and one fork server from their first use until the interpreter ends.
     tracker: int | None = getattr(multiprocessing.resource_tracker._resource_tracker, "_pid", None)
-    left = left_since(before, allowed_pids=_SERVERS | ({tracker} if tracker is not None else set()))
+    forks: int | None = getattr(multiprocessing.forkserver._forkserver, "_forkserver_pid", None)
+    left = left_since(before, allowed_pids=_SERVERS | {pid for pid in (tracker, forks) if pid is not None})
     if left:
         pytest.fail("the test left something running:\n  " + "\n  ".join(left), pytrace=False)
 

@@ -1,0 +1,233 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The process that runs the product is killed, really, wherever it can be; then another one goes on to the same end.
+
+The places come from a recorded life: each call to the provider and to the cluster (before it reached them, and for a
+change also after its effect, before the answer) and each commit (before and after). Whatever the product learns to call
+is swept with the rest. `make test` kills one life at each of its steps, and a spread of lives once each; `make sweep`
+kills one life at every single place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+
+from ansible_collections.better_compute.fleet.tests.support.life import (
+    Ended,
+    Life,
+    Point,
+    Scene,
+    accepted,
+    memory_folder,
+    remains,
+    scene,
+    standing,
+)
+from ansible_collections.better_compute.fleet.tests.support.life.child import PHASES
+from ansible_collections.better_compute.fleet.tests.support.postgres import PostgresServer
+
+STANDING = {
+    "inventory": {
+        "aws cluster": 1,
+        "aws access-entry": 1,
+        "aws node-group": 2,
+        "aws machine": 3,
+        "kubernetes Namespace": 2,
+        "kubernetes ServiceAccount": 1,
+        "kubernetes ClusterRoleBinding": 1,
+        "kubernetes ConfigMap": 2,
+        "kubernetes DaemonSet": 1,
+    },
+    "secrets": 0,
+    "live tokens": 0,
+    "token uses": 3,
+    "nodes that used a token": 3,
+    "nodes": {"matched": 3},
+    "node pools": {("h100", "ready"): 1, ("h100-spot", "ready"): 1},
+    "cluster": {"ready": 1},
+    "substrate": {("ready", 3, 3, 0, ""): 1},
+}
+"""Once every Node has joined: one cluster, the right node groups, one join per node, no token any more."""
+
+REMAINS = {
+    "inventory": [],
+    "live tokens": 0,
+    "clusters": {("deleted", ""): 1},
+    "node pools": {("h100", "deleted"): 1, ("h100-spot", "deleted"): 1},
+    "substrates": {("deleted", 0, 0, ""): 1},
+    "nodes": {"retired": 3},
+    "work": 0,
+    "held devices": 0,
+    "reservations": {("released", 2): 1},
+    "refunds": {2: 1},
+    "idempotency keys": 1,
+    "serial": {2: 1},
+    "events": {
+        "kubernetes.cluster.ready": 1,
+        "kubernetes.cluster.deleted": 1,
+        "kubernetes.nodepool.created": 2,
+        "kubernetes.nodepool.ready": 2,
+        "kubernetes.nodepool.deleted": 2,
+        "node.retired": 3,
+    },
+}
+"""At the end: nothing but history, in which everything happened once."""
+
+CHANGES = dict.fromkeys(
+    (
+        "eks.CreateCluster bc-*",
+        "eks.CreateAccessEntry bc-*/arn:aws:iam::111111111111:user/operator",
+        "eks.AssociateAccessPolicy bc-*/arn:aws:iam::111111111111:user/operator",
+        "POST namespaces bc-*/bc-access",
+        "POST clusterrolebindings bc-*/bc-substrate",
+        "POST serviceaccounts bc-*/bc-access/bc-substrate",
+        "POST configmaps bc-*/kube-system/better-compute-substrate",
+        "eks.CreateNodegroup bc-*/h100",
+        "eks.CreateNodegroup bc-*/h100-spot",
+        "POST namespaces bc-*/better-compute",
+        "POST configmaps bc-*/better-compute/bcd",
+        "POST daemonsets bc-*/better-compute/bcd",
+        "POST secrets bc-*/better-compute/bcd-join",
+        "DELETE secrets bc-*/better-compute/bcd-join",
+        "DELETE daemonsets bc-*/better-compute/bcd",
+        "DELETE configmaps bc-*/better-compute/bcd",
+        "DELETE namespaces bc-*/better-compute",
+        "eks.DeleteNodegroup bc-*/h100",
+        "eks.DeleteNodegroup bc-*/h100-spot",
+        "eks.DeleteCluster bc-*",
+    ),
+    1,
+)
+"""What providers and clusters carry out in a whole life. Each once: nothing is ever created or deleted twice."""
+
+REPEATED = {
+    "POST secrets bc-*/better-compute/bcd-join",
+    "PATCH secrets bc-*/better-compute/bcd-join",
+    "DELETE secrets bc-*/better-compute/bcd-join",
+}
+"""A token that a killed process took with it is minted anew, and goes into the Secret once more."""
+
+SPREAD = 16
+SPREAD_ON_POSTGRESQL = 4
+CHUNKS = 16
+
+
+def lives_on(url: str, strike: Callable[[Point], bool]) -> tuple[Ended, ...]:
+    """Play a life to its end, judge it, and return every child that it took."""
+    with scene(url) as stage:
+        life = Life(stage)
+        children: list[Ended] = []
+        for phase in PHASES:
+            mark = stage.engine.log.mark
+            children += life.finish(phase, strike=strike)
+            if phase == "join":
+                assert standing(stage) == STANDING
+            if phase == "again":
+                assert children[-1].result["changed"] is False
+                assert stage.engine.log.entries(after=mark, mutating=True) == ()
+        judge_end(stage)
+    return tuple(children)
+
+
+def judge_end(stage: Scene) -> None:
+    assert remains(stage) == REMAINS
+    carried_out = accepted(stage.engine.log.entries())
+    assert without(carried_out, REPEATED) == without(CHANGES, REPEATED)
+
+
+def without(counts: Any, names: set[str]) -> dict[str, int]:
+    return {name: count for name, count in counts.items() if name not in names}
+
+
+def kill_at(point: Point) -> Callable[[Point], bool]:
+    """Strike at one point, once."""
+    left = [point]
+
+    def strike(reached: Point) -> bool:
+        if left != [reached]:
+            return False
+        left.clear()
+        return True
+
+    return strike
+
+
+@cache
+def recorded_points() -> tuple[Point, ...]:
+    """Where a life can be killed, in its order: recorded from one that nobody kills."""
+    with memory_folder() as folder:
+        children = lives_on(f"sqlite:///{folder / 'fleet.db'}", lambda _point: False)
+    return tuple(point for child in children for point in child.reached)
+
+
+def spread(points: tuple[Point, ...], count: int) -> list[Point]:
+    """So many points at even distances, of every part of a life."""
+    return [points[index * len(points) // count] for index in range(count)]
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with memory_folder() as folder:
+        yield f"sqlite:///{folder / 'fleet.db'}"
+
+
+def killed_once(url: str, point: Point) -> None:
+    try:
+        children = lives_on(url, kill_at(point))
+    except BaseException as error:
+        error.add_note(f"in a life that was killed {point}")
+        raise
+    assert [child.struck for child in children if child.struck is not None] == [point]
+
+
+def test_a_life_has_many_places_where_it_can_be_killed_of_every_kind_and_in_every_phase() -> None:
+    points = recorded_points()
+    assert len(points) > 100
+    assert len(set(points)) == len(points)
+    kinds = {(point.kind, point.side) for point in points}
+    assert kinds == {(kind, side) for kind in ("aws", "kubernetes", "commit") for side in ("before", "after")}
+    assert {point.phase for point in points} == set(PHASES)
+    changes = {point.name for point in points if point.kind != "commit" and point.side == "after"}
+    assert changes == set(CHANGES)
+
+
+@pytest.mark.parametrize("phases", [("apply",), ("join", "book", "release", "again", "prune")], ids="+".join)
+def test_a_life_that_is_killed_at_each_of_its_steps_comes_to_the_same_end(url: str, phases: tuple[str, ...]) -> None:
+    struck: set[Point] = set()
+
+    def strike(point: Point) -> bool:
+        if point.phase not in phases or point in struck:
+            return False
+        struck.add(point)
+        return True
+
+    lives_on(url, strike)
+    assert len(struck) > 40
+    # A process that is started anew begins to count anew: what it does first is what can be killed first.
+    first_calls = {(point.kind, point.name, point.side) for point in recorded_points() if point.phase == phases[-1]}
+    assert first_calls <= {(point.kind, point.name, point.side) for point in struck}
+
+
+@pytest.mark.parametrize("index", range(SPREAD))
+def test_a_process_that_is_killed_once_is_followed_by_one_that_comes_to_the_same_end(url: str, index: int) -> None:
+    killed_once(url, spread(recorded_points(), SPREAD)[index])
+
+
+@pytest.mark.parametrize("index", range(SPREAD_ON_POSTGRESQL))
+def test_on_postgresql_too(postgres_server: PostgresServer, index: int) -> None:
+    point = spread(recorded_points(), SPREAD_ON_POSTGRESQL + 1)[index + 1]
+    with postgres_server.fresh_database(hint="life") as url:
+        killed_once(url, point)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("index", range(CHUNKS))
+def test_a_process_can_be_killed_at_every_single_place(index: int) -> None:
+    for point in recorded_points()[index::CHUNKS]:
+        with memory_folder() as folder:
+            killed_once(f"sqlite:///{folder / 'fleet.db'}", point)

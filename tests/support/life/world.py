@@ -1,0 +1,202 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The scene of a life: emulated world and gateway on one virtual clock, a database, and the settings that name them."""
+
+from __future__ import annotations
+
+import atexit
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ansible_collections.better_compute.fleet.daemon.gateway import Certificate, GatewayServer, ensure_certificate
+from ansible_collections.better_compute.fleet.emulators.aws import Timings
+from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
+from ansible_collections.better_compute.fleet.emulators.engine import Engine, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.machines import MachineTimes
+from ansible_collections.better_compute.fleet.emulators.world import World
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, create_schema, open_store
+
+FLUSH_SECONDS = 8
+"""Between two batches of heartbeats: as seldom as the gateway's mark allows, because each costs a transaction."""
+
+TIMINGS = Timings(
+    cluster_create=25,
+    cluster_delete=25,
+    node_group_launch=5,
+    node_group_update=5,
+    node_group_delete=20,
+    node_wait=120,
+    replace=30,
+)
+"""Short, but each longer than nothing: every state of a cluster and a node group is seen by some pass."""
+
+MACHINE_TIMES = MachineTimes(boot_seconds=10, node_gone_seconds=5, secret_sync_seconds=2, spot_notice_seconds=5)
+
+Environment = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """What a life is played on.
+
+    Attributes:
+        store: the gateway's own, for looking into the records as well.
+        database_url: the same database, for other processes.
+        environment: the settings and the AWS account, as environment variables of whoever runs passes.
+    """
+
+    world: World
+    clock: VirtualClock
+    gateway: GatewayServer
+    store: Store
+    database_url: str
+    environment: Environment
+
+    @property
+    def engine(self) -> Engine:
+        """The emulators' engine: request log, inventory, faults."""
+        return self.world.engine
+
+
+@contextmanager
+def memory_folder() -> Iterator[Path]:
+    """A folder in memory where the system has one: a commit then costs no turn of a disk."""
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix="bc-life-", dir=memory if memory.is_dir() else None))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)
+
+
+@contextmanager
+def scene(
+    database_url: str,
+    *,
+    timings: Timings = TIMINGS,
+    credentials: Callable[[World], Credentials] = lambda world: world.aws.operator,
+) -> Iterator[Scene]:
+    """A fresh world and a gateway on an empty database.
+
+    Arguments:
+        credentials: whose key the product's process is given.
+    """
+    clock = VirtualClock()
+    if database_url.startswith("postgresql"):
+        create_schema(database_url)
+    with World(engine=Engine(clock), timings=timings, machine_times=MACHINE_TIMES) as world:
+        store = open_store(database_url, clock=clock)
+        try:
+            with GatewayServer(
+                store=store, clock=clock, certificate=_certificate(), host="127.0.0.1", port=0
+            ) as gateway:
+                _flush_for_ever(clock, gateway, store)
+                yield Scene(
+                    world=world,
+                    clock=clock,
+                    gateway=gateway,
+                    store=store,
+                    database_url=database_url,
+                    environment=_environment(world, credentials(world), gateway, database_url),
+                )
+        finally:
+            store.close()
+
+
+def _flush_for_ever(clock: VirtualClock, gateway: GatewayServer, store: Store) -> None:
+    def flush() -> None:
+        gateway.heartbeats.flush(store)
+        clock.call_later(FLUSH_SECONDS, flush)
+
+    flush()
+
+
+def _environment(world: World, key: Credentials, gateway: GatewayServer, database_url: str) -> dict[str, str]:
+    environment = {
+        "AWS_ENDPOINT_URL": world.aws.url,
+        "AWS_ACCESS_KEY_ID": key.access_key_id,
+        "AWS_SECRET_ACCESS_KEY": key.secret_access_key,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "BC_FLEET_STORE_DATABASE_URL": database_url,
+        "BC_FLEET_AGENT_IMAGE": "registry.example/bcd:1",
+        "BC_FLEET_AGENT_GATEWAY_URL": f"https://127.0.0.1:{gateway.port}",
+        "BC_FLEET_AGENT_PINS": _certificate().pin,
+        "BC_FLEET_RECONCILE_WORKERS": "1",
+        "BC_FLEET_RECONCILE_DELETING_SECONDS": "30",
+        "BC_FLEET_OPERATOR": "life",
+    }
+    if key.session_token is not None:
+        environment["AWS_SESSION_TOKEN"] = key.session_token
+    return environment
+
+
+@cache
+def _certificate() -> Certificate:
+    """One key for all gateways of a test process: it is no part of what a life is about."""
+    folder = Path(tempfile.mkdtemp(prefix="bc-life-key-"))
+    atexit.register(shutil.rmtree, folder)
+    return ensure_certificate(folder, hosts=["127.0.0.1"])
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    """The FleetConfig document of a life: an ordinary flavor in two zones and a Spot flavor in one."""
+    gpus = {"type": "nvidia-h100", "count": 8}
+    flavors = [
+        {"name": "h100", "machineType": "p5.48xlarge", "nodes": 1, "gpus": gpus},
+        {
+            "name": "h100-spot",
+            "machineType": "p5.48xlarge",
+            "nodes": 1,
+            "gpus": gpus,
+            "spot": True,
+            "zones": ["us-east-1a"],
+        },
+    ]
+    made: dict[str, Any] = {
+        "version": 1,
+        "sites": [{"name": "k8s", "kind": "shared", "region": "us-east-1"}],
+        "providerAccounts": [
+            {
+                "name": "managed-k8s",
+                "provider": "aws",
+                "config": {
+                    "region": "us-east-1",
+                    "zones": ["us-east-1a", "us-east-1b"],
+                    "eksClusterRoleArn": "arn:aws:iam::111111111111:role/eks-cluster",
+                    "eksNodeRoleArn": "arn:aws:iam::111111111111:role/eks-node",
+                    "eksSubnetIds": ["subnet-0000000000000000a", "subnet-0000000000000000b"],
+                },
+            }
+        ],
+        "pools": [
+            {
+                "name": "gpu-fleet",
+                "site": "k8s",
+                "class": "metal-host",
+                "gpuModel": "H100",
+                "policy": {
+                    "kubernetes": {"platformOperated": True},
+                    "substrate": {
+                        "kind": "kubernetes",
+                        "account": "managed-k8s",
+                        "cluster": {"create": {"location": "us-east-1"}},
+                        "flavors": flavors,
+                    },
+                },
+            }
+        ],
+        "quotas": [{"tenantId": "platform", "pool": "gpu-fleet", "gpus": 16}],
+    }
+    return {**made, **changes}
+
+
+def without_pools() -> dict[str, Any]:
+    """The document when its pool was taken out."""
+    return document(pools=[], quotas=[])
