@@ -95,7 +95,7 @@ class Gateway:
         }
         reply = await self._call("/v1/join", bearer=token, body=body, secrets=(identity,))
         seconds = reply.get("heartbeatSeconds")
-        if type(seconds) is not int or not 1 <= seconds <= 300:
+        if not isinstance(seconds, int) or isinstance(seconds, bool) or not 1 <= seconds <= 300:
             raise Unreachable("the gateway's reply to a join makes no sense: heartbeatSeconds")
         return Accepted(node_id=_text(reply, "nodeId", _NODE_ID), heartbeat_seconds=seconds)
 

@@ -23,11 +23,9 @@ class Clock(Protocol):
 
     async def sleep(self, seconds: float) -> None:
         """Return when this many seconds have passed on the clock."""
-        ...
 
     def busy(self) -> AbstractContextManager[None]:
         """Around an exchange that is over at once: a clock that is moved by hand is not moved on meanwhile."""
-        ...
 
 
 class SystemClock:

@@ -26,11 +26,9 @@ class ClusterApis(Protocol):
         Returns:
             Its URL, and the certificate authority (PEM) that its certificate is to be checked against.
         """
-        ...
 
     def stop(self, cluster: str) -> None:
         """Stop it and forget everything in it; one that does not run is no error."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +73,6 @@ class MachineHost(Protocol):
         Arguments:
             ready: to be called once, when its Node has registered and is Ready; never after `terminate`.
         """
-        ...
 
     def terminate(self, instance_id: str) -> None:
         """End a machine without goodbye, now; its Node may linger. One that does not run is no error."""
-        ...

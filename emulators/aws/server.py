@@ -118,7 +118,7 @@ def _ec2(request: Request) -> Answer:
 
 
 def _request(environ: Environ) -> Request:
-    path, _, query = environ["REQUEST_URI"].partition("?")
+    path, _question_mark, query = environ["REQUEST_URI"].partition("?")
     headers = {
         name.removeprefix("HTTP_").replace("_", "-").lower(): value
         for name, value in environ.items()

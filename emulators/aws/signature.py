@@ -73,7 +73,7 @@ def read_header(headers: Mapping[str, str]) -> Signature:
     header = headers.get("authorization", "")
     if not header:
         raise AwsError(403, "MissingAuthenticationTokenException", "Missing Authentication Token")
-    algorithm, _, rest = header.partition(" ")
+    algorithm, _space, rest = header.partition(" ")
     parts = dict(part.strip().partition("=")[::2] for part in rest.split(","))
     try:
         if algorithm != ALGORITHM:

@@ -31,7 +31,6 @@ class Timer(Protocol):
 
     def cancel(self) -> None:
         """See that it is never called; too late is no error."""
-        ...
 
 
 class Clock(Protocol):
@@ -39,31 +38,24 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The present in UTC, with its time zone."""
-        ...
 
     def call_later(self, seconds: float, callback: Callback) -> Timer:
         """Call it after so many seconds, in the clock's own thread (VirtualClock: in the thread that advances)."""
-        ...
 
     def wait(self, seconds: float) -> None:
         """Hold this thread back for so many seconds. Returns early when the clock is closed."""
-        ...
 
     async def sleep(self, seconds: float) -> None:
         """Hold this coroutine back for so many seconds."""
-        ...
 
     def new_event_loop(self) -> asyncio.AbstractEventLoop:
         """An event loop for coroutines that `sleep` here. Whoever asks for it runs and closes it."""
-        ...
 
     def busy(self) -> AbstractContextManager[None]:
         """Around an exchange with the outside that time must not overtake."""
-        ...
 
     def close(self) -> None:
         """Stop: no callback is called any more, and waiting threads go on."""
-        ...
 
 
 @dataclass(order=True, slots=True)

@@ -24,11 +24,9 @@ class Action(Protocol):
 
     def before(self, call: Call, clock: Clock) -> None:
         """Runs before the effect; an exception stands in its place."""
-        ...
 
     def after(self, call: Call, clock: Clock) -> None:
         """Runs after the effect and before the answer leaves; an exception stands in the answer's place."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

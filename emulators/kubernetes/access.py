@@ -42,7 +42,6 @@ class Authenticator(Protocol):
 
     def user(self, token: str, cluster: str) -> ClusterUser | None:
         """Who this token is on that cluster; None when it is none of the cloud's, is expired, or has no entry."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +69,7 @@ class AccessControl:
         Raises:
             ApiRefusal: 401.
         """
-        scheme, _, token = (authorization or "").partition(" ")
+        scheme, _space, token = (authorization or "").partition(" ")
         user = None
         if scheme.lower() == "bearer" and token:
             user = self._service_account(token) or self._authenticator.user(token, self._cluster)

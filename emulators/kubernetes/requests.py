@@ -135,7 +135,8 @@ def token_seconds(request: Request) -> int:
     sent = request.sent_object(JSON)
     _require_kind(sent, "authentication.k8s.io/v1", "TokenRequest")
     seconds = sent.get("spec", {}).get("expirationSeconds", 3600)
-    if set(sent) - {"apiVersion", "kind", "spec"} or type(seconds) is not int:
+    whole = isinstance(seconds, int) and not isinstance(seconds, bool)
+    if set(sent) - {"apiVersion", "kind", "spec"} or not whole:
         raise ApiRefusal(400, "the emulated API takes a TokenRequest with spec.expirationSeconds only")
     return int(seconds)
 

@@ -33,7 +33,7 @@ def _others(subject: Subject) -> dict[str, str]:
 
 
 def a_cluster_is_made_once_however_often_it_is_wanted(subject: Subject) -> None:
-    seen = [subject.open().ensure_cluster(subject.cluster) for _ in range(_REPEATS)]
+    seen = [subject.open().ensure_cluster(subject.cluster) for _time in range(_REPEATS)]
     assert {cluster.status for cluster in seen} == {ProviderStatus.CREATING}
     assert subject.writes() == 1
 
@@ -82,7 +82,7 @@ def the_zones_are_those_of_the_account(subject: Subject) -> None:
 def a_node_pool_is_made_once_however_often_it_is_wanted(subject: Subject) -> None:
     active_cluster(subject)
     before = subject.writes()
-    for _ in range(_REPEATS):
+    for _time in range(_REPEATS):
         driver = subject.open()
         observed = node_pool(driver, subject.cluster, subject.node_pool.name)
         assert driver.ensure_node_pool(subject.cluster, subject.node_pool, observed).status is ProviderStatus.CREATING
@@ -207,12 +207,12 @@ def what_is_deleted_twice_goes_once(subject: Subject) -> None:
 def access_is_granted_used_and_taken_back(subject: Subject) -> None:
     cluster = active_cluster(subject)
     driver = subject.open()
-    for _ in range(2):
+    for _time in range(2):
         driver.grant_access(subject.cluster)
     access = driver.bootstrap_access(cluster)
     assert access.endpoint == (cluster.outputs and cluster.outputs.endpoint)
     assert subject.accepts(access)
-    for _ in range(2):
+    for _time in range(2):
         driver.revoke_access(subject.cluster)
     assert not subject.accepts(driver.bootstrap_access(cluster))
 

@@ -65,7 +65,7 @@ def active_node_pool(subject: Subject) -> ObservedNodePool:
 
 def count_node_pools(subject: Subject) -> int:
     """How many node pools the cluster has, asked until there is an answer."""
-    for _ in range(_MOST_ROUNDS):
+    for _round in range(_MOST_ROUNDS):
         with contextlib.suppress(*COME_AGAIN):
             return len(subject.open().get_node_pools(subject.cluster))
     raise AssertionError("the node pools could never be listed")
@@ -74,7 +74,7 @@ def count_node_pools(subject: Subject) -> int:
 def bring_up(subject: Subject, spec: NodePoolSpec) -> None:
     """Pass after pass until cluster, access and node pool are as wanted, with a fresh driver for each pass."""
     granted = False
-    for _ in range(_MOST_ROUNDS):
+    for _round in range(_MOST_ROUNDS):
         try:
             driver = subject.open()
             cluster = driver.ensure_cluster(subject.cluster)
@@ -93,7 +93,7 @@ def bring_up(subject: Subject, spec: NodePoolSpec) -> None:
 
 def tear_down(subject: Subject) -> None:
     """Pass after pass until the provider says that node pool and cluster are gone."""
-    for _ in range(_MOST_ROUNDS):
+    for _round in range(_MOST_ROUNDS):
         try:
             driver = subject.open()
             pool = driver.delete_node_pool(subject.cluster, subject.node_pool.name, subject.node_pool.tags)

@@ -31,42 +31,32 @@ class Subject(Protocol):
     @property
     def cluster(self) -> ClusterSpec:
         """A cluster that can be made there."""
-        ...
 
     @property
     def node_pool(self) -> NodePoolSpec:
         """A node pool that can be made in it, of two nodes or more, with all that the provider knows: disk, zones."""
-        ...
 
     @property
     def other_machine_type(self) -> str:
         """Another machine type than the node pool's."""
-        ...
 
     def open(self) -> Driver:
         """A fresh driver, as another process would have it, that waits in no time when it is throttled."""
-        ...
 
     def settle(self) -> None:
         """Let everything that goes on at the provider come to its end."""
-        ...
 
     def calls(self) -> int:
         """How many calls the provider has got so far."""
-        ...
 
     def writes(self) -> int:
         """How many of them changed something there."""
-        ...
 
     def break_call(self, nth: int, breakage: Breakage) -> None:
         """Break the nth call from now, counted from 1. A lost reply comes after the call's effect, the rest before."""
-        ...
 
     def accepts(self, access: BootstrapAccess) -> bool:
         """Whether the cluster's API takes the access's token for an administrator's now."""
-        ...
 
     def leftovers(self) -> Sequence[str]:
         """What exists at the provider, each in a word or two."""
-        ...

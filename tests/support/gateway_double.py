@@ -183,7 +183,9 @@ class GatewayDouble:
         head = await reader.readuntil(b"\r\n\r\n")
         self.http_bytes += len(head)
         first, *lines = head.decode("latin-1").split("\r\n")
-        headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+        headers = {
+            name.strip().lower(): value.strip() for name, _colon, value in (line.partition(":") for line in lines)
+        }
         raw = await reader.readexactly(int(headers.get("content-length", "0")))
         method, path, _version = first.split(" ")
         status, reply = await self._judge(method, path, headers, raw)

@@ -36,7 +36,7 @@ def adjust(state: State, group: NodeGroup) -> None:
     while group.missing < 0:
         end(state, group, _victim(group))
     planned = _zone_sizes(group)
-    for _ in range(group.missing):
+    for _instance in range(group.missing):
         # A zone without capacity keeps its share: the others do not make up for it.
         zone = min(group.zones, key=lambda candidate: planned[candidate])
         planned[zone] += 1
@@ -98,7 +98,7 @@ def launch_failure(state: State, group: NodeGroup) -> Document:
 def join_failure(group: NodeGroup) -> Document:
     """The health issue of a group whose instances did not join; instances that never were have made-up ids."""
     absent = [instance_id for instance_id, instance in group.instances.items() if not instance.ready]
-    dummies = [f"DUMMY_{uuid4()}" for _ in range(max(0, group.missing))]
+    dummies = [f"DUMMY_{uuid4()}" for _instance in range(max(0, group.missing))]
     return {
         "code": "NodeCreationFailure",
         "message": "Instances failed to join the kubernetes cluster",

@@ -154,7 +154,7 @@ class AccessEntry:
     @property
     def arn(self) -> str:
         """Its ARN: kind and name of the principal are part of it."""
-        kind, _, name = self.principal_arn.rpartition(":")[2].partition("/")
+        kind, _slash, name = self.principal_arn.rpartition(":")[2].partition("/")
         return f"arn:aws:eks:{REGION}:{ACCOUNT_ID}:access-entry/{self.cluster}/{kind}/{ACCOUNT_ID}/{name}/{self.uuid}"
 
     @property

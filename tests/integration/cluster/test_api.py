@@ -164,7 +164,7 @@ def test_a_refusal_is_typed_and_tells_the_apis_reason_and_message(
     world.engine.faults.add("kubernetes", "*", Error(status=status, code="TheReason", message="the message"))
     with pytest.raises(ClusterError, match=f"GET {KUBE_SYSTEM} .*: {status} TheReason: the message") as caught:
         call(world.url, world.ca_pem)
-    assert type(caught.value) is error
+    assert caught.value.__class__ is error
 
 
 def test_a_refusal_because_the_namespace_goes_is_a_conflict_and_not_a_lack_of_rights() -> None:
@@ -198,7 +198,7 @@ def test_a_token_that_cannot_be_sent_is_refused_without_being_shown(world: World
 
 def test_a_connection_is_used_again(world: World) -> None:
     api = world.admin()
-    for _ in range(3):
+    for _time in range(3):
         api.request("GET", KUBE_SYSTEM)
     (pool,) = [api._pool.pools[key] for key in api._pool.pools.keys()]  # noqa: SIM118 -- not a mapping
     assert pool.num_connections == 1

@@ -129,7 +129,7 @@ def test_a_creator_who_is_no_administrator_is_let_in_by_an_access_entry_and_a_po
     principal = aws.emulator.authenticate(token(operator), "one")
     assert principal is not None
     assert not aws.emulator.is_admin(principal, "one")
-    for _ in range(2):
+    for _time in range(2):
         aws.eks.associate_access_policy(
             clusterName="one", principalArn=operator.principal_arn, policyArn=ADMIN, accessScope=EVERYWHERE
         )

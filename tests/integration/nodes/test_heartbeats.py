@@ -51,7 +51,7 @@ def test_a_retired_nodes_identity_is_nobodys(store: Store) -> None:
 
 def test_heartbeats_are_written_together_at_the_flush(store: Store, clock: HandClock) -> None:
     pool = new_pool(store)
-    nodes = [new_node(store, pool) for _ in range(3)]
+    nodes = [new_node(store, pool) for _node in range(3)]
     heartbeats = Heartbeats(clock=clock)
     clock.advance(seconds=20)
     for node in nodes:
@@ -116,7 +116,7 @@ def test_a_node_that_goes_on_as_ever_makes_nothing_due(store: Store, clock: Hand
     pool = new_pool(store)
     node = new_node(store, pool)
     heartbeats = Heartbeats(clock=clock)
-    for _ in range(12):
+    for _beat in range(12):
         clock.advance(seconds=10)
         heartbeats.beat(node)
         heartbeats.flush(store)
@@ -130,7 +130,7 @@ def test_a_silent_node_is_disconnected_only_once_the_gateway_has_listened_long_e
     clock.advance(minutes=10)
     heartbeats = Heartbeats(clock=clock)
     judged = []
-    for _ in range(5):
+    for _beat in range(5):
         heartbeats.flush(store)
         with store.read() as tx:
             judged.append(liveness(node.last_seen_at, listening=gateways.listening(tx), now=tx.now))

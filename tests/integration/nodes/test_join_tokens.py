@@ -71,7 +71,7 @@ def test_through_hours_of_waiting_the_secret_always_holds_a_token_that_works(sto
     pool = new_pool(store)
     secret: Secret | None = None
     held_before: Secret | None = None
-    for _ in range(60):
+    for _time in range(60):
         read_by_bcd, held_before = held_before, secret
         secret = one_pass(store, pool, clock, secret)
         hashes = {token.token_hash for token in live(store, pool)}

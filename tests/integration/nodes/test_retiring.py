@@ -156,7 +156,7 @@ def test_recording_a_match_twice_writes_once(store: Store, clock: HandClock) -> 
     new_node(store, pool, reported_node_name="ip-1")
     commits: list[str] = []
     store.on_commit.append(commits.append)
-    for _ in range(2):
+    for _time in range(2):
         found = match(
             nodes_of(store, pool),
             [listed("ip-1", spot=True)],

@@ -58,11 +58,12 @@ class Endpoint:
 
     def __init__(self, answer: Answer, *, tls: ssl.SSLContext | None = None) -> None:
         self.requests = 0
+        endpoint = self
 
         class Handler(BaseHTTPRequestHandler):
-            def do_GET(handler) -> None:  # noqa: N805 - http.server's name; self is the endpoint's
-                self.requests += 1
-                answer(handler)
+            def do_GET(self) -> None:
+                endpoint.requests += 1
+                answer(self)
 
             def log_message(self, *_: object) -> None:
                 pass
@@ -197,7 +198,7 @@ def test_an_endpoint_that_does_not_answer_is_unavailable(
     monkeypatch.setattr(clients, "READ_TIMEOUT_SECONDS", 0.2)
     asked_enough = threading.Event()
 
-    def say_nothing(_: BaseHTTPRequestHandler) -> None:
+    def say_nothing(_handler: BaseHTTPRequestHandler) -> None:
         asked_enough.wait(30)
 
     with serving(say_nothing) as endpoint:

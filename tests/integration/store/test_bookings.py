@@ -123,7 +123,7 @@ def test_ends_at_once_refund_once(store: Store, pool: PoolRecord, node: PoolNode
         with store.write() as tx:
             outcomes.append(reservations.end_reservation(tx, made.id, RELEASED, ""))
 
-    threads = [Thread(target=end) for _ in range(4)]
+    threads = [Thread(target=end) for _thread in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -182,7 +182,7 @@ def test_a_reservation_is_bound_once(store: Store, pool: PoolRecord, node: PoolN
 
 
 def test_bookings_of_one_gpu_at_once_bind_one(store: Store, pool: PoolRecord, node: PoolNode) -> None:
-    made = [rows.reservation(pool.id) for _ in range(4)]
+    made = [rows.reservation(pool.id) for _reservation in range(4)]
     with store.write() as tx:
         for one in made:
             reservations.add_reservation(tx, one)
@@ -216,7 +216,7 @@ def test_charges_at_once_never_exceed_what_was_counted(store: Store, pool: PoolR
             if reservations.held(tx, TENANT, pool.id) + 2 <= 4:
                 reservations.add_reservation(tx, rows.reservation(pool.id))
 
-    threads = [Thread(target=charge) for _ in range(4)]
+    threads = [Thread(target=charge) for _thread in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

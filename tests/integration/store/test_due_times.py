@@ -133,7 +133,7 @@ def test_dispatchers_that_claim_at_once_share_the_units(store: Store) -> None:
 
     def run(holder: str) -> None:
         together.wait()
-        for _ in range(5):
+        for _time in range(5):
             with store.write() as tx:
                 claimed.extend(work.claim_due(tx, holder, 2))
 

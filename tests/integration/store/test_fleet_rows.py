@@ -88,7 +88,7 @@ def test_what_is_put_again_unchanged_is_not_written(
     status = replace(cluster, state=ClusterState.READY, outputs=OUTPUTS, observed_generation=1, ready_before=True)
     ready = replace(node_pool, state=NodePoolState.READY, last_create_at=START, create_attempts=1)
     wrote: list[bool] = []
-    for _ in range(2):
+    for _time in range(2):
         with store.write() as tx:
             fleet.put_site(tx, site)
             fleet.put_account(tx, account)

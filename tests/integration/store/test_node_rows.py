@@ -125,14 +125,14 @@ def test_a_retired_node_has_no_devices_and_no_identity_and_never_comes_back(stor
 
 def test_many_retired_nodes_have_no_identity_at_once(store: Store, pool: PoolRecord) -> None:
     with store.write() as tx:
-        for _ in range(2):
+        for _time in range(2):
             node = rows.node(pool.id)
             pool_nodes.add_node(tx, node)
             assert pool_nodes.retire_node(tx, node.id)
 
 
 def test_heartbeats_of_many_nodes_are_written_together_and_never_backwards(store: Store, pool: PoolRecord) -> None:
-    nodes = [rows.node(pool.id) for _ in range(502)]
+    nodes = [rows.node(pool.id) for _node in range(502)]
     with store.write() as tx:
         for node in nodes:
             pool_nodes.add_node(tx, node)
@@ -249,7 +249,7 @@ def test_of_one_join_that_is_sent_twice_at_once_one_node_comes(store: Store, poo
         with store.write() as tx:
             made.append(join_tokens.use_token(tx, token.id, "nonce", new_node_id()))
 
-    threads = [Thread(target=join) for _ in range(4)]
+    threads = [Thread(target=join) for _thread in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -48,7 +48,8 @@ def described_sqlite(connection: Connection) -> dict[str, Any]:
         said[table] = pragma("table_info", table)
         said[f"references of {table}"] = sorted(row[2:] for row in pragma("foreign_key_list", table))
         said[f"unique keys of {table}"] = sorted(
-            (row[3], [column for _, _, column in pragma("index_info", row[1])]) for row in pragma("index_list", table)
+            (row[3], [column for _rank, _number, column in pragma("index_info", row[1])])
+            for row in pragma("index_list", table)
         )
     made = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"))
     return {**said, **{row.name: row.sql for row in made}}

@@ -157,11 +157,11 @@ def test_no_update_of_writers_that_run_at_once_is_lost(store: Store) -> None:
     done: list[int] = []
 
     def bump() -> None:
-        for _ in range(10):
+        for _time in range(10):
             with contextlib.suppress(OperationError), store.write() as tx:
                 done.append(fleet.bump_serial(tx, fleet.serial(tx)))
 
-    threads = [threading.Thread(target=bump) for _ in range(4)]
+    threads = [threading.Thread(target=bump) for _thread in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

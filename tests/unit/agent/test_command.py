@@ -45,7 +45,7 @@ async def _whole_life(b: Bench) -> None:
     running = await _start("run", dict(b.environ()))
     await b.gateway.until(HEARTBEAT)
     running.send_signal(signal.SIGTERM)
-    _, err = await running.communicate()
+    _out, err = await running.communicate()
     assert running.returncode == 0
     assert b"Traceback" not in err
 

@@ -320,7 +320,7 @@ def test_an_endpoint_is_https_or_on_this_machine(url: str, *, taken: bool) -> No
 
 def test_a_document_nested_without_end_is_refused() -> None:
     deep: list[Any] = []
-    for _ in range(100_000):
+    for _level in range(100_000):
         deep = [deep]
     assert problems({"version": 1, "sites": deep}) == {"": "nested too deeply for a FleetConfig"}
 

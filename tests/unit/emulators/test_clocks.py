@@ -79,13 +79,13 @@ def test_advance_returns_only_when_every_woken_coroutine_sleeps_again() -> None:
     async def heart() -> None:
         while True:
             await clock.sleep(10)
-            for _ in range(50):
+            for _time in range(50):
                 await asyncio.sleep(0)
             beats.append(clock.now())
 
-    with running(clock, *(heart() for _ in range(20))):
+    with running(clock, *(heart() for _heart in range(20))):
         clock.advance(35)
-        assert beats == [START + timedelta(seconds=10 * n) for n in (1, 2, 3) for _ in range(20)]
+        assert beats == [START + timedelta(seconds=10 * n) for n in (1, 2, 3) for _heart in range(20)]
 
 
 def test_time_does_not_overtake_an_exchange_that_is_marked_busy() -> None:

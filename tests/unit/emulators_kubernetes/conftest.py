@@ -80,7 +80,7 @@ class Caller:
 
 
 def manifest(path: str, kind: str, name: str, **content: Any) -> dict[str, Any]:
-    group, _, version = path.removeprefix("/apis/").removeprefix("/api/").partition("/")
+    group, _slash, version = path.removeprefix("/apis/").removeprefix("/api/").partition("/")
     api_version = "v1" if group == "v1" else f"{group}/{version.partition('/')[0]}"
     metadata = {"name": name} | content.pop("metadata", {})
     if "/namespaces/" in path:

@@ -160,7 +160,7 @@ def test_after_a_plan_is_applied_the_same_document_changes_nothing(
 @given(first=documents())
 def test_an_empty_document_with_prune_leaves_no_row_but_archived_ones(first: FleetConfig) -> None:
     records = converged(applied(planned(first, Records(), prune=False), Records()))
-    for _ in range(2):
+    for _time in range(2):
         records = converged(applied(planned(FleetConfig(), records, prune=True), records))
     assert (records.sites, records.accounts, records.quotas) == ((), (), ())
     assert all(pool.archived_at == START for pool in records.pools)

@@ -25,7 +25,7 @@ def test_sizes_are_nodes_times_zones(records: Records) -> None:
     made = planned(example(), Records(), zones={"managed-k8s": ("us-east-1a", "us-east-1b", "us-east-1b")})
     assert [(size.nodes, size.zones, size.total, size.gpus) for size in made.sizes] == [(2, 2, 4, 32), (1, 2, 2, 16)]
     assert planned(example(), records).sizes == made.sizes
-    (one, _) = planned(changed(f"{FLAVOR}.zones", ["us-east-1a"]), Records()).sizes
+    (one, _other) = planned(changed(f"{FLAVOR}.zones", ["us-east-1a"]), Records()).sizes
     assert (one.zones, one.total) == (1, 2)
 
 

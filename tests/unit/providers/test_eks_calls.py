@@ -65,7 +65,7 @@ def test_throttling_that_outlasts_the_budget_becomes_throttled() -> None:
 def test_the_budget_is_that_of_all_calls_of_one_method_together(jitter: float) -> None:
     waits: list[float] = []
     call = calls(waits, jitter)
-    for _ in range(3):
+    for _time in range(3):
         with pytest.raises(Throttled):
             call(Service(refusal("Throttling")).answer, name="x")
     assert sum(waits) <= THROTTLE_BUDGET_SECONDS

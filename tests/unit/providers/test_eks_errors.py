@@ -69,7 +69,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
 def test_a_reply_becomes_the_error_that_says_what_to_do_next(
     code: str, status: int, message: str, kind: type[ours.ProviderError]
 ) -> None:
-    assert type(service_error(operation="Call", code=code, message=message, status=status)) is kind
+    assert service_error(operation="Call", code=code, message=message, status=status).__class__ is kind
 
 
 def test_the_text_names_the_call_and_keeps_the_providers_own_message() -> None:
@@ -107,4 +107,4 @@ def test_the_session_token_that_aws_quotes_after_a_wrong_signature_is_left_out(c
     ],
 )
 def test_an_exception_of_the_sdk_becomes_a_provider_error(raised: Exception, kind: type[ours.ProviderError]) -> None:
-    assert type(translate(raised)) is kind
+    assert translate(raised).__class__ is kind

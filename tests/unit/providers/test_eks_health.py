@@ -44,13 +44,13 @@ def issue(code: str, message: str = "text") -> IssueTypeDef:
 
 def test_a_stockout_is_the_reason_and_the_nodes_that_did_not_join_only_its_consequence() -> None:
     reason = failure([NOT_JOINED, STOCKOUT])
-    assert type(reason) is ours.StockedOut
+    assert reason.__class__ is ours.StockedOut
     assert str(reason).startswith("AsgInstanceLaunchFailures: Could not launch On-Demand Instances.")
     assert "NodeCreationFailure" in str(reason)
 
 
 def test_a_quota_comes_before_a_stockout() -> None:
-    assert type(failure([STOCKOUT, NO_QUOTA])) is ours.ProviderQuotaExceeded
+    assert failure([STOCKOUT, NO_QUOTA]).__class__ is ours.ProviderQuotaExceeded
 
 
 def test_dummy_resource_ids_are_left_out() -> None:
@@ -74,7 +74,7 @@ def test_dummy_resource_ids_are_left_out() -> None:
     ],
 )
 def test_each_kind_of_issue_has_its_type(found: IssueTypeDef, kind: type[ours.ProviderError]) -> None:
-    assert type(failure([found])) is kind
+    assert failure([found]).__class__ is kind
 
 
 def test_a_failure_without_issues_says_so() -> None:

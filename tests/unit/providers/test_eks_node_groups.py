@@ -104,7 +104,7 @@ def test_each_status_of_eks_has_its_word(status: str, word: ProviderStatus) -> N
 @pytest.mark.parametrize("status", ["CREATE_FAILED", "DEGRADED"])
 def test_a_failed_group_carries_its_reason_and_a_healthy_one_none(status: str) -> None:
     health = {"issues": [{"code": "AsgInstanceLaunchFailures", "message": "InsufficientInstanceCapacity - none"}]}
-    assert type(seen(status=status, health=health).failure) is StockedOut
+    assert seen(status=status, health=health).failure.__class__ is StockedOut
     assert seen().failure is None
 
 

@@ -53,7 +53,9 @@ def test_the_signature_is_the_one_that_botocore_makes_at_that_time(
 
 
 def test_the_token_is_the_url_in_unpadded_base64() -> None:
-    token, _ = bearer_token(cluster="bc-1", region="us-east-1", sts_url="https://sts.example", key=LONG_LIVED, now=NOW)
+    token, _expiry = bearer_token(
+        cluster="bc-1", region="us-east-1", sts_url="https://sts.example", key=LONG_LIVED, now=NOW
+    )
     assert "=" not in token.reveal()
     assert url_of(token.reveal()).startswith("https://sts.example/?Action=GetCallerIdentity&")
 

@@ -50,5 +50,5 @@ def place(
             fitting.append((len(free), node.id, free))
     if not fitting:
         return None
-    _, node_id, free = min(fitting)
+    _free_devices, node_id, free = min(fitting)
     return Placement(node_id=node_id, device_ids=tuple(free[:gpus]))

@@ -42,7 +42,7 @@ def list_nodes(api: ClusterApi, *, pool_id: PoolId) -> tuple[ClusterNode, ...]:
     """
     nodes: dict[str, ClusterNode] = {}
     token = ""
-    for _ in range(_MAX_PAGES):
+    for _turn in range(_MAX_PAGES):
         page = _page(api, pool_id, token)
         items, metadata = page.get("items"), page.get("metadata")
         if not isinstance(items, list) or not isinstance(metadata, dict):

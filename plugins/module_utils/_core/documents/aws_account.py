@@ -37,7 +37,7 @@ def _credential(value: Any) -> Any:
     if value == "ambient":
         return value
     if isinstance(value, dict) and len(value) == 1:
-        (kind, where), *_ = value.items()
+        [(kind, where)] = value.items()
         if kind == "env" and isinstance(where, str):
             if _ENV_PREFIX.fullmatch(where):
                 return value
@@ -54,7 +54,7 @@ def web_address(value: str) -> str:
     expected = "expected an https URL without user, query and fragment (http only on 127.0.0.1)"
     try:
         parts = urlsplit(value)
-        host, _ = parts.hostname, parts.port
+        host, _port = parts.hostname, parts.port
     except ValueError:
         raise ValueError(expected) from None
     plain = host is not None and "@" not in parts.netloc and not parts.query and not parts.fragment
@@ -85,9 +85,6 @@ class FileCredential(BaseModel):
     file: str
 
 
-Credential = Annotated[Literal["ambient"] | EnvCredential | FileCredential, BeforeValidator(_credential)]
-
-
 class AwsConfig(BaseModel):
     """providerAccounts[].config of an AWS account."""
 
@@ -102,4 +99,6 @@ class AwsConfig(BaseModel):
     ]
     endpoint_url: Annotated[str, AfterValidator(web_address)] | None = None
     ca_file: Annotated[str, AfterValidator(absolute_path)] | None = None
-    credential: Credential | None = None
+    credential: Annotated[Literal["ambient"] | EnvCredential | FileCredential, BeforeValidator(_credential)] | None = (
+        None
+    )

@@ -25,7 +25,7 @@ def load(text: str) -> object:
         value = dict(pairs)
         if len(value) < len(pairs):
             seen: set[str] = set()
-            for key, _ in pairs:
+            for key, _value in pairs:
                 if key in seen:
                     repeated.append((value, key))
                 seen.add(key)
@@ -40,7 +40,7 @@ def load(text: str) -> object:
         message = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise InvalidInput([Problem(path="", message=f"not JSON that can be read: {message}")]) from None
     if repeated:
-        paths = dict(_places(data, {id(value) for value, _ in repeated}))
+        paths = dict(_places(data, {id(value) for value, _keys in repeated}))
         # The first value of a repeated key is not in the data any more: what is wrong in it waits for the next run.
         raise InvalidInput(
             [

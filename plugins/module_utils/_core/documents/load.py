@@ -118,7 +118,7 @@ def _worded(
 ) -> list[tuple[KeyPath, str]]:
     """Leave out what follows from another problem, and say better what a general word says badly."""
     kept: list[tuple[KeyPath, str]] = []
-    adopting = {path[:-1] for path, _ in told if path[-1:] == ("adopt",)}
+    adopting = {path[:-1] for path, _sentence in told if path[-1:] == ("adopt",)}
     for path, message in told:
         match path:
             case _ if path in null_paths:

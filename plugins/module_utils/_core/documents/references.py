@@ -51,7 +51,7 @@ def _named(parent: Mapping[str, Any], section: str) -> Iterator[tuple[KeyPath, s
 
 
 def _by_name(document: Mapping[str, Any], section: str) -> dict[str, Mapping[str, Any]]:
-    return {item["name"]: item for _, item in _items(document, section) if isinstance(item.get("name"), str)}
+    return {item["name"]: item for _path, item in _items(document, section) if isinstance(item.get("name"), str)}
 
 
 def _duplicates(values: Iterator[tuple[KeyPath, str]]) -> Told:

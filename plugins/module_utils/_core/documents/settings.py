@@ -148,10 +148,13 @@ def _from_file(path: Path | str | None, environ: Mapping[str, str]) -> dict[str,
         with Path(chosen).open("rb") as file:
             return tomllib.load(file)
     except OSError as error:
-        message = f"the settings file {chosen} cannot be read: {error.strerror}"
+        raise _unusable(f"the settings file {chosen} cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        message = f"the settings file {chosen} is not TOML: {error}"
-    raise InvalidInput([Problem(path="", message=message)])
+        raise _unusable(f"the settings file {chosen} is not TOML: {error}") from None
+
+
+def _unusable(message: str) -> InvalidInput:
+    return InvalidInput([Problem(path="", message=message)])
 
 
 def _from_environment(values: dict[str, Any], environ: Mapping[str, str]) -> tuple[list[Problem], dict[str, str]]:

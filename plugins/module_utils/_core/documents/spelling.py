@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
 
-KeyPath = tuple[str | int, ...]
+KeyPath: TypeAlias = "tuple[str | int, ...]"
 """Keys and indexes from the document's root."""
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)

@@ -138,7 +138,7 @@ class _Reading:
             return int(text)
         if _DECIMAL.fullmatch(text):
             return float(text)
-        for _, pattern in self._resolvers.get(text[:1], []):
+        for _tag, pattern in self._resolvers.get(text[:1], []):
             if pattern.match(text):
                 self._tell(
                     path, event, f"YAML readers differ on a plain {text[:40]}: put it in quotes if a string is meant"

@@ -1,4 +1,4 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The vocabulary: ids, states, errors, declared, recorded and observed shapes, the clock. No I/O, no third-party code."""
+"""The vocabulary: ids, states, errors, declared, recorded, observed, the clock. No I/O, nothing third-party."""

@@ -15,7 +15,8 @@ class AgentSettings:
     Attributes:
         image: bcd's container image.
         gateway_url: where bcd joins and sends heartbeats, https.
-        pins: SHA-256 of the gateway certificate's SubjectPublicKeyInfo, base64, one or more (two while a key is replaced).
+        pins: SHA-256 of the gateway certificate's SubjectPublicKeyInfo, base64, one or more (two while a key
+            is replaced).
         control_plane_url: the platform's API that bcd passes on to workloads; None when there is none.
         runtime_class: the GPU runtime class of bcd's pods; None for the cluster's default runtime.
         resource_name: the extended resource that the device plugin advertises.

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Protocol
 
 
@@ -14,7 +14,6 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The present in UTC, with its time zone."""
-        ...
 
 
 class SystemClock:
@@ -22,4 +21,4 @@ class SystemClock:
 
     def now(self) -> datetime:
         """The present in UTC, with its time zone."""
-        return datetime.now(timezone.utc)
+        return datetime.now(UTC)

@@ -86,8 +86,8 @@ class CreateCluster:
 
     Attributes:
         location: the account's name for the place; on EKS a region.
-        private_nodes: on EKS: the API server's private endpoint is opened to the VPC and nodes use it; the subnets decide
-            whether nodes have public addresses.
+        private_nodes: on EKS: the API server's private endpoint is opened to the VPC and nodes use it; the subnets
+            decide whether nodes have public addresses.
     """
 
     location: str

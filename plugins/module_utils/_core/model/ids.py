@@ -48,7 +48,7 @@ def new_ulid(now: datetime) -> str:
     """
     value = (int(now.timestamp() * 1000) << _RANDOM_BITS) | secrets.randbits(_RANDOM_BITS)
     digits = []
-    for _ in range(_ULID_CHARACTERS):
+    for _character in range(_ULID_CHARACTERS):
         value, digit = divmod(value, 32)
         digits.append(_ALPHABET[digit])
     return "".join(reversed(digits))
@@ -107,7 +107,7 @@ def is_id(text: str) -> bool:
 def cluster_name(pool_id: PoolId) -> str:
     """The provider-side name of the cluster made for a pool: `bc-` and the pool's ULID, 29 characters.
 
-    Injective (the whole ULID is in it) and legal at EKS (100 characters), GKE and DOKS (40, lower case, a letter first).
+    Injective (the whole ULID is in it) and legal at EKS (100 characters), GKE and DOKS (40, lower case, letter first).
     """
     return f"bc-{pool_id.removeprefix('pool_')}"
 

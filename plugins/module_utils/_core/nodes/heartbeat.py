@@ -107,5 +107,6 @@ def _by_age(heard: dict[NodeId, _Heard], *, now: datetime) -> list[tuple[timedel
         age = max(now - one.at, timedelta(0))
         batches[int(age.total_seconds() // HEARTBEAT_SECONDS)].append((age, node_id))
     return [
-        (max(age for age, _ in batch), sorted(node_id for _, node_id in batch)) for _, batch in sorted(batches.items())
+        (max(age for age, _node_id in batch), sorted(node_id for _age, node_id in batch))
+        for _interval, batch in sorted(batches.items())
     ]

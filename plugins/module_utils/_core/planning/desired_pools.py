@@ -59,7 +59,8 @@ def pool_writes(
     kinds = {(change.resource, change.part): change.kind for change in changes}
     if facts is not None and (declared is None or kinds.get((Resource.CLUSTER, "")) == ChangeKind.DELETE):
         return _going(declared, facts, torn_down=(Resource.CLUSTER, "") in kinds, now=now)
-    assert declared is not None, "a pool that is neither declared nor recorded has no change"
+    if declared is None:
+        raise AssertionError("a pool that is neither declared nor recorded has no change")
     pool = _pool_row(declared, facts, kept_flavors=kept_flavors, site_ids=site_ids, now=now)
     if pool.substrate is None:
         return PoolWrites(pools=(pool,))
@@ -166,7 +167,8 @@ def _changed_substrate(
     pool: PoolRecord, facts: PoolFacts, kinds: Mapping[tuple[Resource, str], ChangeKind], *, now: datetime
 ) -> PoolWrites:
     """Node pools of a running substrate that are new, changed, deleted, or drifted and so to be looked at again."""
-    assert facts.cluster is not None
+    if facts.cluster is None:
+        raise AssertionError("a substrate that runs has a cluster")
     shapes = {flavor.name: flavor for flavor in pool.substrate.flavors} if pool.substrate else {}
     new: list[NodePoolRecord] = []
     changed: list[NodePoolChange] = []

@@ -175,7 +175,7 @@ def _vanishing_substrate(facts: PoolFacts) -> list[Change]:
         fields=vanishing(values),
         note="once its bookings have ended: nothing is force-released",
     )
-    return [cluster, *(_undeclared_flavor(name, row, prune=True) for _, row in sorted(facts.staying.items()))]
+    return [cluster, *(_undeclared_flavor(name, row, prune=True) for _flavor, row in sorted(facts.staying.items()))]
 
 
 def _undeclared_pool(facts: PoolFacts, recorded: Index, *, prune: bool) -> list[Change]:

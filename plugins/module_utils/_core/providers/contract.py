@@ -87,7 +87,6 @@ class Driver(Protocol):
     @property
     def capabilities(self) -> Capabilities:
         """What the provider can do, from model.capabilities."""
-        ...
 
     def node_zones(self) -> tuple[str, ...]:
         """The distinct zones, sorted, that a node pool without zones of its own is spread over. One read.
@@ -95,7 +94,6 @@ class Driver(Protocol):
         Raises:
             InvalidRequest: what the account names (e.g. a subnet) does not exist; the text says which.
         """
-        ...
 
     def ensure_cluster(self, spec: ClusterSpec) -> ObservedCluster:
         """Read the cluster, and create it if there is none. Returns at once, usually with status CREATING.
@@ -107,7 +105,6 @@ class Driver(Protocol):
             OperationInProgress: the provider still holds the name of a cluster that it no longer shows.
             ProviderQuotaExceeded, PermissionDenied, InvalidRequest: the create was refused.
         """
-        ...
 
     def get_cluster(self, spec: ClusterSpec) -> ObservedCluster | None:
         """Read the cluster: None when the provider says there is none.
@@ -115,7 +112,6 @@ class Driver(Protocol):
         Raises:
             AlreadyExists: a cluster of that name is not ours.
         """
-        ...
 
     def delete_cluster(self, spec: ClusterSpec) -> Deletion:
         """Read, then delete if it is there and ours. Deleting what is being deleted is UNDER_WAY.
@@ -125,7 +121,6 @@ class Driver(Protocol):
             OperationInProgress: the provider is busy with it.
             AlreadyExists: a cluster of that name is not ours: it is left alone.
         """
-        ...
 
     def get_node_pools(self, cluster: ClusterSpec) -> tuple[ObservedNodePool, ...]:
         """All node pools of the cluster, ours and others', paged through to the end; one read for each.
@@ -135,7 +130,6 @@ class Driver(Protocol):
         Raises:
             NotFound: there is no such cluster.
         """
-        ...
 
     def ensure_node_pool(
         self, cluster: ClusterSpec, spec: NodePoolSpec, observed: ObservedNodePool | None
@@ -158,7 +152,6 @@ class Driver(Protocol):
             InvalidRequest: the observed shape (machine type, Spot, disk) is another one; nothing was sent.
             OperationInProgress, StockedOut, ProviderQuotaExceeded, …
         """
-        ...
 
     def delete_node_pool(self, cluster: ClusterSpec, name: str, tags: Mapping[str, str]) -> Deletion:
         """Read, then delete if it is there and carries `tags`. GONE too when there is no such cluster.
@@ -167,7 +160,6 @@ class Driver(Protocol):
             AlreadyExists: a node pool of that name is not ours: it is left alone.
             OperationInProgress: the provider is busy with it.
         """
-        ...
 
     def bootstrap_access(self, cluster: ObservedCluster) -> BootstrapAccess:
         """The provider's own credential for the cluster's API. No provider call where one can be avoided.
@@ -175,7 +167,6 @@ class Driver(Protocol):
         Raises:
             InvalidRequest: the cluster has no endpoint yet.
         """
-        ...
 
     def grant_access(self, cluster: ClusterSpec) -> None:
         """Make this account's principal an administrator of a cluster that we created. Called when the API refused it.
@@ -188,11 +179,9 @@ class Driver(Protocol):
             AlreadyExists: the cluster is not ours: nobody is made its administrator.
             InvalidRequest: the provider cannot name such a principal.
         """
-        ...
 
     def revoke_access(self, cluster: ClusterSpec) -> None:
         """Take back what grant_access made for this principal: what carries our tags. What others made stays.
 
         Does nothing when there is nothing, or no such cluster.
         """
-        ...

@@ -156,7 +156,7 @@ class Store:
         Raises:
             StoreUnavailable: the database cannot be reached.
         """
-        with self._transaction(read_only_options(self._engine), writes=False) as (_, tx):
+        with self._transaction(read_only_options(self._engine), writes=False) as (_connection, tx):
             yield tx
 
     @contextmanager

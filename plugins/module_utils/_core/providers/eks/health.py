@@ -76,7 +76,7 @@ def failure(issues: Sequence[IssueTypeDef]) -> ProviderError:
     if not issues:
         return Unavailable("EKS gives no reason")
     kinds = sorted(((_kind(issue), issue) for issue in issues), key=lambda pair: _FIRST.index(pair[0]))
-    return kinds[0][0](bounded("; ".join(_line(issue) for _, issue in kinds)))
+    return kinds[0][0](bounded("; ".join(_line(issue) for _kind, issue in kinds)))
 
 
 def _kind(issue: IssueTypeDef) -> type[ProviderError]:
