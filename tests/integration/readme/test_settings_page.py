@@ -1,0 +1,66 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""docs/settings.md says every key of the settings file, its variable and its default."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from pydantic import BaseModel
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import settings_models
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput
+from ansible_collections.better_compute.fleet.tests.support.pages import DOCS, keyed_rows
+
+_SECTIONS: dict[str, type[BaseModel]] = {
+    "": settings_models.SettingsModel,
+    "store": settings_models.StoreSection,
+    "agent": settings_models.AgentSection,
+    "gateway": settings_models.GatewaySection,
+    "reconcile": settings_models.ReconcileSection,
+}
+_REQUIRED = "required"
+
+
+def keys() -> Iterator[tuple[str, str]]:
+    """Every key as the file spells it, with its default as the page should."""
+    for section, model in _SECTIONS.items():
+        for name, field in model.model_fields.items():
+            if name not in _SECTIONS:
+                default = _REQUIRED if field.is_required() else f"`{field.default}`"
+                yield ".".join(filter(None, (section, name))), default
+
+
+ROWS = keyed_rows(DOCS / "settings.md")
+
+
+def test_the_page_has_every_key_and_no_other() -> None:
+    assert sorted(ROWS) == sorted(key for key, _ in keys())
+
+
+def test_every_section_of_the_model_is_looked_at() -> None:
+    nested = {name for name in settings_models.SettingsModel.model_fields if name in _SECTIONS}
+    assert nested == set(_SECTIONS) - {""}
+
+
+@pytest.mark.parametrize(("key", "default"), list(keys()))
+def test_the_page_says_a_keys_default(key: str, default: str) -> None:
+    told = ROWS[key][1]
+    if default == "`None`":
+        assert told != _REQUIRED
+        assert not re.fullmatch(r"`[^`]+`", told)
+    else:
+        assert told == default
+
+
+@pytest.mark.parametrize("key", [key for key, _ in keys()])
+def test_the_page_says_the_variable_that_sets_a_key(key: str) -> None:
+    variable = ROWS[key][0].strip("`")
+    with pytest.raises(InvalidInput) as refused:
+        load_settings(environ={variable: "\N{SNOWMAN} no value of any key"})
+    places = {re.sub(r"\[\d+\]$", "", problem.path) for problem in refused.value.problems}
+    assert key in places
