@@ -22,12 +22,15 @@ _MODULE = "better_compute.fleet.bc_fleet"
 class ActionModule(ActionBase):
     """Passes the document on as `config`, unless the file is on the target or there is none."""
 
+    _supports_check_mode = True
+    _supports_async = True
+
     def run(self, tmp: str | None = None, task_vars: dict[str, Any] | None = None) -> dict[str, Any]:
         """Read the document if it is here, then run the module."""
         result: dict[str, Any] = super().run(tmp, task_vars)
         arguments = dict(self._task.args)
         src = arguments.get("src")
-        if src and "config" not in arguments and not boolean(arguments.get("remote_src", False), strict=False):
+        if src and arguments.get("config") is None and not boolean(arguments.get("remote_src", False), strict=False):
             try:
                 arguments["config"] = self._read(str(src))
             except InvalidInput as error:
@@ -37,14 +40,26 @@ class ActionModule(ActionBase):
                 return result | {"failed": True, "msg": f"the document {src} cannot be read: {error}"}
             del arguments["src"]
         module_result: dict[str, Any] = self._execute_module(
-            module_name=_MODULE, module_args=arguments, task_vars=task_vars
+            module_name=_MODULE, module_args=arguments, task_vars=task_vars, wrap_async=bool(self._task.async_val)
         )
         return result | module_result
 
     def _read(self, src: str) -> Mapping[str, Any]:
-        path = self._find_needle("files", src)
-        text = Path(self._loader.get_real_file(path)).read_text(encoding="utf-8")
+        text = self._loader.get_text_file_contents(self._find(src))
+        if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
+            raise InvalidInput([Problem(path="", message=f"{src} is not UTF-8 text")])
         document = load_text(text, src)
         if not isinstance(document, Mapping):
             raise InvalidInput([Problem(path="", message=f"expected a FleetConfig (a mapping) in {src}")])
         return document
+
+    def _find(self, src: str) -> str:
+        """Where the file is: beside the role or play, as for any task, else in the folder that the command runs in."""
+        try:
+            found: str = self._find_needle("files", src)
+        except AnsibleError:
+            here = Path.cwd() / src
+            if not here.is_file():
+                raise
+            return str(here)
+        return found

@@ -31,14 +31,6 @@ requirements:
   - psycopg >= 3.1 (for records in PostgreSQL)
 """
 
-    CHECK = r"""
-options: {}
-attributes:
-  check_mode:
-    description: Says exactly what a run would change, and changes nothing.
-    support: full
-"""
-
     READ_ONLY = r"""
 options: {}
 attributes:

@@ -27,6 +27,7 @@ options:
     description:
       - A file with the document, JSON or YAML. It is read on the controller, and may be a vault file, unless
         O(remote_src) is set.
+      - A relative path is looked for beside the role or playbook, then in the folder that the command is run in.
     type: path
   remote_src:
     description:
@@ -47,17 +48,20 @@ options:
     default: false
   refresh:
     description:
-      - Whether the provider is asked what is there, so that drift is part of the plan.
+      - Whether the providers are asked what is there, so that drift is part of the plan. One that does not answer is
+        named in a warning.
     type: bool
     default: true
   wait:
     description:
-      - Whether to converge the pools until they are ready, failed or gone. Otherwise one pass over each is run.
+      - Whether to converge the pools until they are ready, failed or gone. A pool that another process is working on,
+        C(bc-fleetd) for example, is left to it and watched. The task fails when one is in error, with its reason.
+      - Otherwise one pass over each is run, and RV(substrates) says where that left them.
     type: bool
     default: true
   wait_timeout:
     description:
-      - How long to wait, in seconds. What is declared stays declared when it runs out.
+      - How long to wait, in seconds. When it runs out, the task fails and what is declared stays declared.
     type: int
     default: 1800
 attributes:
@@ -66,6 +70,9 @@ attributes:
     support: full
   diff_mode:
     description: Shows the changed records before and after.
+    support: full
+  async:
+    description: Can be run in the background, which suits a wait of many minutes.
     support: full
 extends_documentation_fragment:
   - better_compute.fleet.fleet
@@ -95,41 +102,99 @@ EXAMPLES = r"""
 RETURN = r"""
 plan:
   description: What was to be changed, with the fields and both their values.
-  returned: always, unless the document is not valid
+  returned: always, unless the document is not valid or could not be planned
   type: dict
   contains:
     changed:
       description: Whether anything was to be changed.
       type: bool
+    serial:
+      description: How many documents had been accepted when the plan was made.
+      type: int
+    prune:
+      description: Whether what is no longer declared was to go.
+      type: bool
     changes:
-      description: Each change; C(kind) is create, update, delete, keep or blocked.
+      description: Each resource that is changed, kept or blocked.
       type: list
       elements: dict
+      contains:
+        kind:
+          description: C(create), C(update), C(delete), C(keep) or C(blocked).
+          type: str
+        resource:
+          description: C(site), C(account), C(pool), C(cluster), C(node_pool) or C(quota).
+          type: str
+        name:
+          description: Its name; a node pool's or a quota's after its pool's and a slash.
+          type: str
+        fields:
+          description: What differs, each with its C(path), C(before), C(after) and a C(note).
+          type: list
+          elements: dict
+        note:
+          description: Why it is kept or blocked and what to do, or what is worth knowing.
+          type: str
     flavors:
-      description: For each flavor, nodes times zones and the total.
+      description: How large each declared flavor is.
       type: list
       elements: dict
+      contains:
+        pool:
+          description: Its pool's name.
+          type: str
+        flavor:
+          description: Its name.
+          type: str
+        spot:
+          description: Whether its machines are Spot.
+          type: bool
+        nodes:
+          description: Nodes as declared, per zone where the provider counts so.
+          type: int
+        zones:
+          description: How many zones it is spread over, null while that is not known.
+          type: int
+        total:
+          description: Nodes over all zones, null while the zones are not known.
+          type: int
+        gpus:
+          description: The GPUs of all these nodes, null while the zones are not known.
+          type: int
     warnings:
       description: What is worth knowing beforehand.
       type: list
       elements: str
-  sample: {"changed": false, "changes": []}
+    totals:
+      description: How many changes there are of each kind.
+      type: dict
+    text:
+      description: The plan for a person to read.
+      type: str
+  sample: {"changed": false, "changes": [], "totals": {"create": 0, "update": 0, "delete": 0, "keep": 0, "blocked": 0}}
 substrates:
   description:
-    - The substrates of the document's pools and of those torn down, as better_compute.fleet.bc_substrate_info returns
-      them.
-  returned: always, unless the document is not valid
+    - The substrates of the document's pools and of those that are torn down, as
+      RV(better_compute.fleet.bc_substrate_info#module:substrates) tells them.
+  returned: always, unless the document is not valid or the plan is blocked
   type: list
   elements: dict
 code:
   description: The error's code, for example C(INVALID_INPUT) or C(CONFLICT).
-  returned: on failure
+  returned: on failure, where there is one
   type: str
 problems:
-  description: Everything that is wrong with the document, each with its path.
+  description: Everything that is wrong with the document.
   returned: when the document is not valid
   type: list
   elements: dict
+  contains:
+    path:
+      description: Where, for example C(pools[0].policy.substrate.flavors[1].nodes).
+      type: str
+    message:
+      description: What was expected and what was found.
+      type: str
 """
 
 from ..module_utils._core.ansible_io.fleet import run_fleet

@@ -37,23 +37,95 @@ sites:
   returned: always
   type: list
   elements: dict
+  contains:
+    name:
+      description: Its name.
+      type: str
+    kind:
+      description: Who may stand there, for example C(shared).
+      type: str
+    region:
+      description: Where it is.
+      type: str
+    tenant_id:
+      description: The tenant that owns it.
+      type: str
 provider_accounts:
   description: The recorded provider accounts, without any credential.
   returned: always
   type: list
   elements: dict
+  contains:
+    name:
+      description: Its name.
+      type: str
+    provider:
+      description: The provider, for example C(aws).
+      type: str
+    tenant_id:
+      description: The tenant that owns it.
+      type: str
+    config:
+      description: As the document declares it. It says where a credential is, never what it is.
+      type: dict
+    zones:
+      description: The zones that its nodes are spread over, empty until they were read from the provider.
+      type: list
+      elements: str
 pools:
-  description: The recorded pools that are not archived, each with its node pools.
+  description: The recorded pools that are not archived.
   returned: always
   type: list
   elements: dict
+  contains:
+    id:
+      description: Its id.
+      type: str
+    name:
+      description: Its name.
+      type: str
+    tenant_id:
+      description: The tenant that owns it.
+      type: str
+    site:
+      description: The site it stands at.
+      type: str
+    class:
+      description: Its class, for example C(metal-host).
+      type: str
+    gpu_model:
+      description: What its GPUs are, for example C(H100).
+      type: str
+    platform_operated:
+      description: Whether the platform looks after its nodes.
+      type: bool
+    node_pools:
+      description:
+        - Its cluster's node pools that are not deleted, as RV(better_compute.fleet.bc_nodepool#module:node_pools) tells
+          them.
+      type: list
+      elements: dict
 quotas:
-  description: The recorded quotas and what is used of them, in GPUs.
+  description: The recorded quotas.
   returned: always
   type: list
   elements: dict
+  contains:
+    pool:
+      description: The pool's name.
+      type: str
+    tenant_id:
+      description: Whose quota it is.
+      type: str
+    gpus:
+      description: How many GPUs the tenant may hold at once.
+      type: int
+    used:
+      description: How many it holds.
+      type: int
 substrates:
-  description: The substrates that are not deleted, as better_compute.fleet.bc_substrate_info returns them.
+  description:
+    - The substrates that are not deleted, as RV(better_compute.fleet.bc_substrate_info#module:substrates) tells them.
   returned: always
   type: list
   elements: dict

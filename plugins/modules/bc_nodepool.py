@@ -69,12 +69,13 @@ options:
     default: present
   wait:
     description:
-      - Whether to converge the cluster until it is ready.
+      - Whether to converge the cluster until these node pools are ready, or gone. The task fails when one is not, with
+        the provider's reason. Otherwise one pass is run.
     type: bool
     default: true
   wait_timeout:
     description:
-      - How long to wait, in seconds.
+      - How long to wait, in seconds. When it runs out, the task fails and what was asked for stays recorded.
     type: int
     default: 1800
 attributes:
@@ -96,12 +97,19 @@ EXAMPLES = r"""
       - name: system
         machine_type: m7i.large
         node_count: 1
+
+- name: Take them away again
+  better_compute.fleet.bc_nodepool:
+    pool: gpu-fleet
+    node_pools:
+      - name: system
+    state: absent
 """
 
 RETURN = r"""
 node_pools:
-  description: The named node pools as recorded.
-  returned: success
+  description: The named node pools as they are recorded, without those that are gone.
+  returned: always, unless the call is refused
   type: list
   elements: dict
   contains:
@@ -109,17 +117,48 @@ node_pools:
       description: Its id.
       type: str
     name:
-      description: Its name.
+      description: Its name, also at the provider.
       type: str
+    machine_type:
+      description: The provider's machine type.
+      type: str
+    node_count:
+      description: Nodes per zone.
+      type: int
+    gpus:
+      description: The C(type) and C(count) of a machine's GPUs, null where none are declared.
+      type: dict
+    spot:
+      description: Whether its machines are Spot.
+      type: bool
+    disk_gib:
+      description: Its nodes' disks in GiB, null where the provider decides.
+      type: int
+    zones:
+      description: The zones it is spread over, empty for all of the account's.
+      type: list
+      elements: str
+    flavor:
+      description: Whether it is a flavor of the pool.
+      type: bool
     state:
-      description: C(pending), C(ready), C(updating), C(deleting), C(deleted) or C(error).
+      description: C(pending), C(ready), C(updating), C(deleting) or C(error).
       type: str
     message:
-      description: The provider's reason, when it refused.
+      description: The provider's reason, when it refused or is not done.
       type: str
     version:
       description: Raised by every accepted change.
       type: int
+code:
+  description: The error's code, for example C(INVALID_STATE) or C(QUOTA_EXCEEDED).
+  returned: on failure, where there is one
+  type: str
+problems:
+  description: Everything that is wrong with the call, each with its C(path) and a C(message).
+  returned: when the call is not valid
+  type: list
+  elements: dict
 """
 
 from ..module_utils._core.ansible_io.node_pools import run_node_pools

@@ -24,7 +24,7 @@ options:
     required: true
   pool:
     description:
-      - The pool's name or id.
+      - The pool's name or id. One that is being torn down is found by its name too, to give back what is booked there.
     type: str
     required: true
   tenant:
@@ -34,7 +34,7 @@ options:
     default: platform
   gpus:
     description:
-      - How many GPUs, all on one node. Required when O(state=present).
+      - How many GPUs, 1 to 16, all on one node. Required when O(state=present). A reservation never changes its size.
     type: int
   spot:
     description:
@@ -49,7 +49,7 @@ options:
     default: present
 attributes:
   check_mode:
-    description: Says what a run would change, and changes nothing.
+    description: Says exactly what a run would change, or why it would be refused, and changes nothing.
     support: full
   diff_mode:
     description: A booking has no difference worth showing.
@@ -75,11 +75,17 @@ EXAMPLES = r"""
 RETURN = r"""
 reservation:
   description: The reservation, or null when there is none.
-  returned: always
+  returned: success
   type: dict
   contains:
     id:
       description: Its id.
+      type: str
+    pool_id:
+      description: The pool's id.
+      type: str
+    tenant_id:
+      description: The tenant that the GPUs are booked for.
       type: str
     state:
       description: C(pending) until a node has room, C(bound), C(released) or C(preempted).
@@ -91,7 +97,7 @@ reservation:
       description: Whether it stands on Spot nodes.
       type: bool
     node_id:
-      description: The pool node it stands on while it is bound.
+      description: The pool node it stands on while it is bound, else null.
       type: str
     device_ids:
       description: The GPUs it holds.
@@ -100,6 +106,15 @@ reservation:
     message:
       description: Why it ended.
       type: str
+code:
+  description: The error's code, for example C(QUOTA_EXCEEDED) or C(CONFLICT).
+  returned: on failure, where there is one
+  type: str
+problems:
+  description: Everything that is wrong with the call, each with its C(path) and a C(message).
+  returned: when the call is not valid
+  type: list
+  elements: dict
 """
 
 from ..module_utils._core.ansible_io.reservations import run_reservation

@@ -86,11 +86,23 @@ substrates:
       description: Of those, the ones whose bcd joined the pool.
       type: int
     waiting_to_join:
-      description: How many listed Nodes have no joined bcd, and since when none has joined.
+      description: The listed Nodes that have no joined bcd; null when there is none.
       type: dict
+      contains:
+        nodes:
+          description: How many.
+          type: int
+        since:
+          description: Since when none has joined, UTC.
+          type: str
+          sample: "2026-11-02T09:30:00Z"
     upgrade:
-      description: The upgrade that waits for bookings to end.
+      description: The upgrade that waits for bookings to end; null when there is none.
       type: dict
+code:
+  description: C(NOT_FOUND) for a pool that does not exist or has no substrate.
+  returned: on failure, where there is one
+  type: str
 """
 
 from ..module_utils._core.ansible_io.substrates import run_substrate_info

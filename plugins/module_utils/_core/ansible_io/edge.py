@@ -5,13 +5,19 @@
 
 from __future__ import annotations
 
+import logging
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, NoReturn
 
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
+from ..documents.settings import load_settings
 from ..model.errors import FleetError, InvalidInput, OperationError
 from ..operations.session import Session, open_session
 
@@ -20,6 +26,21 @@ COMMON_ARGUMENTS: dict[str, dict[str, Any]] = {
     "settings": {"type": "path"},
 }
 """What every module takes: see the doc fragment of the same name."""
+
+_LIBRARIES = {
+    "boto3": "boto3",
+    "botocore": "boto3",
+    "kubernetes": "kubernetes",
+    "psycopg": "psycopg",
+    "pydantic": "pydantic",
+    "sqlalchemy": "sqlalchemy",
+    "urllib3": "kubernetes",
+    "yaml": "PyYAML",
+}
+"""What a user installs for an import. Each is imported where it is needed first, so none is asked for in vain."""
+
+# Passes log for the daemon. A module's stderr is nobody's log: what matters is in the result.
+logging.getLogger("ansible_collections.better_compute.fleet").addHandler(logging.NullHandler())
 
 Body = Callable[[AnsibleModule, Session], Mapping[str, Any]]
 
@@ -33,7 +54,6 @@ def run_module(arguments: Mapping[str, Any], body: Body, **module_options: Any) 
         module_options: passed on to AnsibleModule: required_one_of and the like.
     """
     module = AnsibleModule(argument_spec={**COMMON_ARGUMENTS, **arguments}, supports_check_mode=True, **module_options)
-    _require_libraries(module)
     result = _run(module, body)
     if result.pop("failed", False):
         module.fail_json(**result)
@@ -41,16 +61,48 @@ def run_module(arguments: Mapping[str, Any], body: Body, **module_options: Any) 
 
 
 def _run(module: AnsibleModule, body: Body) -> dict[str, Any]:
-    from ..documents.settings import load_settings
-
     try:
         settings = load_settings(module.params["settings"], database_url=module.params["database_url"])
-        with open_session(settings) as session:
+        with open_session(settings) as session, _stopped_by_signals(session):
             return dict(body(module, session))
     except FleetError as error:
         return {"failed": True, **failure(error)}
+    except KeyboardInterrupt:
+        return {"failed": True, "msg": "stopped by a signal: what was declared stays declared, and another run goes on"}
+    except ImportError as error:
+        return {"failed": True, "msg": missing(error) or _fault(error)}
     except Exception as error:  # noqa: BLE001 -- the last edge: no fault of ours reaches a user as a traceback
         return {"failed": True, "msg": _fault(error)}
+
+
+@contextmanager
+def _stopped_by_signals(session: Session) -> Iterator[None]:
+    """Have SIGTERM and SIGINT end the run: passes end after the step in hand. A second one ends the process at once.
+
+    Ansible sends SIGTERM to a module when the person at the terminal presses Ctrl-C.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(number: int, _frame: FrameType | None) -> NoReturn:
+        for each in before:
+            signal.signal(each, signal.SIG_DFL)
+        session.stopping.set()
+        raise KeyboardInterrupt(number)
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def missing(error: ImportError) -> str | None:
+    """Ansible's own sentence for the library that an import missed; None when it is none that users install."""
+    library = _LIBRARIES.get((error.name or "").partition(".")[0])
+    return missing_required_lib(library) if library else None
 
 
 def failure(error: FleetError) -> dict[str, Any]:
@@ -61,15 +113,6 @@ def failure(error: FleetError) -> dict[str, Any]:
     if isinstance(error, InvalidInput):
         result["problems"] = [{"path": problem.path, "message": problem.message} for problem in error.problems]
     return result
-
-
-def _require_libraries(module: AnsibleModule) -> None:
-    """Fail with Ansible's own sentence for the first library that is missing, before anything else is tried."""
-    for import_name, library in (("pydantic", "pydantic"), ("sqlalchemy", "sqlalchemy")):
-        try:
-            __import__(import_name)
-        except ImportError:
-            module.fail_json(msg=missing_required_lib(library))
 
 
 def _fault(error: Exception) -> str:

@@ -14,8 +14,8 @@ from ansible.module_utils.basic import AnsibleModule
 from ..documents.load import load_file, parse_document
 from ..model.errors import Code
 from ..model.ids import PoolId
-from ..model.states import SubstrateState
-from ..operations import fleet, passes, substrates
+from ..operations import fleet, passes
+from ..operations.fleet import PlannedFleet
 from ..operations.session import Session
 from ..operations.substrates import SubstrateView
 from .edge import run_module
@@ -49,58 +49,57 @@ def _describe(_: AnsibleModule, session: Session) -> Mapping[str, Any]:
 def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     params = module.params
     data = params["config"] if params["config"] is not None else load_file(params["src"])
-    config = parse_document(data)
+    # Not told back with the result: it is long, and where it comes from a vault file it is not for every log.
+    params["config"] = None
     planned = fleet.plan_fleet(
-        session, config, prune=params["prune"], refresh=params["refresh"], absent=params["state"] == "absent"
+        session,
+        parse_document(data),
+        prune=params["prune"],
+        refresh=params["refresh"],
+        absent=params["state"] == "absent",
     )
     plan = planned.plan
-    result: dict[str, Any] = {
-        "changed": plan.changed,
-        "plan": {**plan.to_data(), "text": plan.render()},
-        "diff": plan.diff(),
-    }
-    for warning in plan.warnings:
+    for warning in planned.warnings:
         module.warn(warning)
+    result: dict[str, Any] = {"changed": plan.changed, "plan": {**plan.to_data(), "text": plan.render()}}
     if plan.blocked:
         blocked = f"The plan has changes that cannot be made, so none was made:\n{plan.render()}"
         return {**result, "changed": False, "failed": True, "code": str(Code.INVALID_STATE), "msg": blocked}
+    result["diff"] = plan.diff()
     if module.check_mode:
-        return {**result, "substrates": [view.to_data() for view in substrates.list_substrates(session)]}
+        return {**result, "substrates": _told(fleet.substrates_of(session, planned))}
+    passes.require_libraries()
     pools = fleet.apply_fleet(session, planned)
-    result |= _settle(module, session, pools)
-    if params["prune"] and params["wait"] and not result.get("failed"):
-        _prune_what_was_in_use(session, config, absent=params["state"] == "absent")
-    return result
+    return {**result, **_settle(module, session, planned, pools)}
 
 
-def _prune_what_was_in_use(session: Session, config: FleetConfig, *, absent: bool) -> None:
-    """Accounts and sites stay until the last pool on them is gone. Now it is: one run prunes all."""
-    left = fleet.plan_fleet(session, config, prune=True, refresh=False, absent=absent)
-    if left.plan.changed and not left.plan.blocked:
-        fleet.apply_fleet(session, left)
-
-
-def _settle(module: AnsibleModule, session: Session, pools: Sequence[PoolId]) -> dict[str, Any]:
+def _settle(module: AnsibleModule, session: Session, planned: PlannedFleet, pools: Sequence[PoolId]) -> dict[str, Any]:
     """Run the pools' passes as far as the caller wants to wait; a substrate in error fails the task with its reason."""
-    params = module.params
-    if not params["wait"]:
+    if not module.params["wait"]:
         passes.run_once(session, pools)
-        views = substrates.list_substrates(session, pool_ids=frozenset(pools))
-        return {"substrates": [view.to_data() for view in views]}
-    views = passes.run_until_settled(session, pools, timeout=timedelta(seconds=params["wait_timeout"]))
-    return {
-        "substrates": [view.to_data() for view in views],
-        **told_unsettled(views, wait_timeout=params["wait_timeout"]),
-    }
+        return {"substrates": _told(fleet.substrates_of(session, planned, *pools))}
+    timeout: int = module.params["wait_timeout"]
+    views = passes.run_until_settled(session, pools, timeout=timedelta(seconds=timeout))
+    failure = _told_unsettled(views, wait_timeout=timeout)
+    if planned.plan.prune and planned.plan.changed and not failure:
+        fleet.prune_what_was_in_use(session, planned)
+    return {"substrates": _told(fleet.substrates_of(session, planned, *pools)), **failure}
 
 
-def told_unsettled(views: Sequence[SubstrateView], *, wait_timeout: int) -> dict[str, Any]:
+def _told(views: Sequence[SubstrateView]) -> list[dict[str, Any]]:
+    return [view.to_data() for view in views]
+
+
+def _told_unsettled(views: Sequence[SubstrateView], *, wait_timeout: int) -> dict[str, Any]:
     """The failure for substrates in error, each with its reason, and for those not ready in time; else empty."""
-    lines = [f"pool {view.pool}: {view.record.message}" for view in views if view.record.state == SubstrateState.ERROR]
-    lines += [
+    lines = [_reason(view, wait_timeout=wait_timeout) for view in views if view.in_error or not view.settled]
+    return {"failed": True, "code": str(Code.INVALID_STATE), "msg": "\n".join(lines)} if lines else {}
+
+
+def _reason(view: SubstrateView, *, wait_timeout: int) -> str:
+    if view.settled:
+        return f"pool {view.pool}: {view.record.message}"
+    return (
         f"pool {view.pool}: still {view.record.state} after {wait_timeout} s "
         f"({view.record.message or 'no reason yet'}); bc-fleetd or another run goes on from here"
-        for view in views
-        if not view.settled
-    ]
-    return {"failed": True, "code": str(Code.INVALID_STATE), "msg": "\n".join(lines)} if lines else {}
+    )

@@ -5,18 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ..model.errors import Code
 from ..model.ids import TenantId
+from ..model.records import NodePoolRecord
 from ..operations import node_pools, passes
 from ..operations.node_pools import NodePoolsPlan, WantedNodePool
 from ..operations.session import Session
 from .edge import run_module
-from .fleet import told_unsettled
 
 NODE_POOL_ARGUMENTS: dict[str, dict[str, Any]] = {
     "pool": {"type": "str", "required": True},
@@ -48,19 +49,45 @@ def run_node_pools() -> None:
 def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     params = module.params
     wanted = [_wanted(item) for item in params["node_pools"]]
+    absent = params["state"] == "absent"
+    if not module.check_mode:
+        passes.require_libraries()
     operation = node_pools.plan_node_pools if module.check_mode else node_pools.apply_node_pools
-    plan = operation(
-        session,
-        pool=params["pool"],
-        tenant_id=TenantId(params["tenant"]),
-        wanted=wanted,
-        absent=params["state"] == "absent",
-    )
-    result: dict[str, Any] = {"changed": bool(plan.changes), "diff": _diff(plan)}
-    if plan.changes and not module.check_mode:
-        result |= _settle(session, plan, wait=params["wait"], wait_timeout=params["wait_timeout"])
-    records = node_pools.recorded_node_pools(session, plan, [one.name for one in wanted])
-    return {**result, "node_pools": [node_pools.to_data(record) for record in records]}
+    plan = operation(session, pool=params["pool"], tenant_id=TenantId(params["tenant"]), wanted=wanted, absent=absent)
+    names = [one.name for one in wanted]
+    records = node_pools.recorded_node_pools(session, plan, names)
+    failure: dict[str, Any] = {}
+    # Also what an earlier run began: it may not have got to its end.
+    if not module.check_mode and not all(node_pools.is_settled(record) and not absent for record in records):
+        substrate = _run_passes(session, plan, wait=params["wait"], wait_timeout=params["wait_timeout"])
+        records = node_pools.recorded_node_pools(session, plan, names)
+        if params["wait"]:
+            failure = _told_unsettled(records, substrate, absent=absent)
+    return {
+        "changed": bool(plan.changes),
+        "diff": _diff(plan),
+        "node_pools": [node_pools.to_data(record) for record in records],
+        **failure,
+    }
+
+
+def _run_passes(session: Session, plan: NodePoolsPlan, *, wait: bool, wait_timeout: int) -> str:
+    """Run the pool's passes as far as the caller wants to wait; what its substrate says then."""
+    if not wait:
+        passes.run_once(session, [plan.pool.id])
+        return ""
+    views = passes.run_until_settled(session, [plan.pool.id], timeout=timedelta(seconds=wait_timeout))
+    return "; ".join(view.record.message for view in views if view.record.message)
+
+
+def _told_unsettled(records: Sequence[NodePoolRecord], substrate: str, *, absent: bool) -> dict[str, Any]:
+    """The failure for node pools that are not as they were wanted, each with its reason; else empty."""
+    lines = [
+        f"node pool {record.name} is {record.state}: {record.message or substrate or 'no reason yet'}"
+        for record in records
+        if absent or not node_pools.is_settled(record)
+    ]
+    return {"failed": True, "code": str(Code.INVALID_STATE), "msg": "\n".join(lines)} if lines else {}
 
 
 def _wanted(item: Mapping[str, Any]) -> WantedNodePool:
@@ -75,16 +102,14 @@ def _wanted(item: Mapping[str, Any]) -> WantedNodePool:
     )
 
 
-def _settle(session: Session, plan: NodePoolsPlan, *, wait: bool, wait_timeout: int) -> dict[str, Any]:
-    if not wait:
-        passes.run_once(session, [plan.pool.id])
-        return {}
-    views = passes.run_until_settled(session, [plan.pool.id], timeout=timedelta(seconds=wait_timeout))
-    return told_unsettled(views, wait_timeout=wait_timeout)
-
-
 def _diff(plan: NodePoolsPlan) -> dict[str, Any]:
     return {
-        "before": {c.before.name: node_pools.to_data(c.before) for c in plan.changes if c.before is not None},
-        "after": {c.after.name: node_pools.to_data(c.after) for c in plan.changes if c.after is not None},
+        "before": {c.before.name: _declared(c.before) for c in plan.changes if c.before is not None},
+        "after": {c.after.name: _declared(c.after) for c in plan.changes if c.after is not None},
     }
+
+
+def _declared(record: NodePoolRecord) -> dict[str, Any]:
+    """What a caller declares of a node pool; the rest is its status."""
+    data = node_pools.to_data(record)
+    return {name: data[name] for name in ("machine_type", "node_count", "spot", "disk_gib", "zones")}

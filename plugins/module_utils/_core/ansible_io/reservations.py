@@ -35,14 +35,14 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     params = module.params
     tenant_id = TenantId(params["tenant"])
     named = reservations.find(session, pool=params["pool"], tenant_id=tenant_id, name=params["name"])
+    current = named.current
     if params["state"] == "absent":
-        if named.current is None or module.check_mode:
-            return _result(named.current is not None, named.current)
-        return _result(True, reservations.give_back(session, named.current))
-    if named.current is None and module.check_mode:
-        return _result(True, None)
-    made = reservations.book(session, named, tenant_id=tenant_id, gpus=params["gpus"], spot=params["spot"])
-    return _result(named.current is None, made)
+        if current is None or module.check_mode:
+            return _result(current is not None, current)
+        return _result(True, reservations.give_back(session, current))
+    operation = reservations.check if module.check_mode else reservations.book
+    made = operation(session, named, tenant_id=tenant_id, gpus=params["gpus"], spot=params["spot"])
+    return _result(current is None, made)
 
 
 def _result(changed: bool, reservation: Reservation | None) -> dict[str, Any]:

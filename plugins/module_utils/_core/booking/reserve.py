@@ -33,10 +33,13 @@ class Repeat:
     Attributes:
         scope: whose keys these are, e.g. tenant and caller; the caller of :func:`reserve` builds it.
         key: the caller's idempotency key.
+        after: the ended reservation that the key led to before, when the key is to be used anew: a name that is free
+            again. Who comes second with the same gets what the first one booked.
     """
 
     scope: str
     key: str
+    after: ReservationId | None = None
 
 
 def reserve(
@@ -59,11 +62,12 @@ def reserve(
     with store.write() as tx:
         pool = fleet.lock_pool(tx, pool_id)
         if repeat is not None:
-            made = idempotency.remembered(tx, scope=repeat.scope, key=repeat.key, request_digest=digest)
+            made = idempotency.remembered(
+                tx, scope=repeat.scope, key=repeat.key, request_digest=digest, after=repeat.after
+            )
             if made is not None:
                 return _existing(tx, ReservationId(made), tenant_id)
-        pool = _must_be_open(pool, pool_id)
-        _must_be_within_quota(tx, pool, tenant_id, gpus)
+        _must_be_admissible(tx, pool, pool_id, tenant_id=tenant_id, gpus=gpus)
         reservation = Reservation(
             id=ids.new_reservation_id(tx.now),
             tenant_id=tenant_id,
@@ -78,9 +82,21 @@ def reserve(
         _bind(tx, reservation)
         if repeat is not None:
             idempotency.remember(
-                tx, scope=repeat.scope, key=repeat.key, request_digest=digest, result_id=reservation.id
+                tx,
+                scope=repeat.scope,
+                key=repeat.key,
+                request_digest=digest,
+                result_id=reservation.id,
+                after=repeat.after,
             )
         return _existing(tx, reservation.id, tenant_id)
+
+
+def check_reservable(store: Store, *, tenant_id: TenantId, pool_id: PoolId, gpus: int) -> None:
+    """What :func:`reserve` would refuse now, without booking anything. Raises what it raises."""
+    _must_be_placeable(gpus)
+    with store.read() as tx:
+        _must_be_admissible(tx, fleet.pool(tx, pool_id), pool_id, tenant_id=tenant_id, gpus=gpus)
 
 
 def release(store: Store, *, tenant_id: TenantId, reservation_id: ReservationId) -> Reservation:
@@ -134,6 +150,10 @@ def _must_be_placeable(gpus: int) -> None:
         raise InvalidInput(
             [Problem(path="gpus", message=f"expected 1 to {MAX_GPUS}, because all are on one node; found {gpus}")]
         )
+
+
+def _must_be_admissible(tx: Tx, pool: PoolRecord | None, pool_id: PoolId, *, tenant_id: TenantId, gpus: int) -> None:
+    _must_be_within_quota(tx, _must_be_open(pool, pool_id), tenant_id, gpus)
 
 
 def _must_be_open(pool: PoolRecord | None, pool_id: PoolId) -> PoolRecord:

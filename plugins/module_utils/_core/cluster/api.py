@@ -149,6 +149,15 @@ class ClusterApi:
         return reply
 
 
+def require_client() -> None:
+    """Check that the kubernetes package is there, before a cluster is needed.
+
+    Raises:
+        ModuleNotFoundError: it is not.
+    """
+    from kubernetes.client import rest  # noqa: F401 -- only whether it can be had
+
+
 def _connection_pool(endpoint: str, ca_pem: str) -> PoolManager:
     """The kubernetes package's connection pool, trusting this one certificate and checking the host's name."""
     from kubernetes.client import Configuration

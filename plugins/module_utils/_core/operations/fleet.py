@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..model.declared import FleetConfig
-from ..model.errors import Code, OperationError
 from ..model.ids import PoolId
 from ..model.records import NodePoolRecord
-from ..model.states import ClusterState, Intent
+from ..model.states import ClusterState, Intent, SubstrateState
 from ..planning import DesiredWrites, Plan, Records, desired_rows, plan
+from ..planning.changes import ChangeKind, Resource
 from ..store import Tx, clusters, fleet, substrates, work
 from .node_pools import tell_created
 from .node_pools import to_data as node_pool_data
 from .observing import Zones, observe, zones_of_accounts
 from .session import Session
-from .substrates import list_substrates
+from .substrates import SubstrateView, list_substrates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +27,16 @@ class PlannedFleet:
     """A plan with what it was made from.
 
     Attributes:
+        document: what was planned; with `absent`, what is to go.
         zones: of the declared accounts, as their providers say: to be recorded with them.
+        warnings: the plan's, and the pools whose provider could not be asked.
     """
 
     plan: Plan
+    document: FleetConfig
+    absent: bool
     zones: Zones
+    warnings: tuple[str, ...]
 
 
 def plan_fleet(
@@ -51,6 +56,7 @@ def plan_fleet(
     with session.store.read() as tx:
         records, now = _records(tx), tx.now
     zones = zones_of_accounts(session, config, records, now=now, ask=refresh)
+    seen, unseen = observe(session, records) if refresh else ({}, ())
     declared = {account.name: tuple(sorted(set(account.config.get("zones", ())))) for account in config.accounts}
     made = plan(
         config,
@@ -58,10 +64,10 @@ def plan_fleet(
         # What is declared is good enough to plan with, and is never recorded as the provider's word.
         zones={name: known for name, known in (declared | zones).items() if known},
         prune=prune,
-        observed=observe(session, records) if refresh else None,
+        observed=seen,
         state="absent" if absent else "present",
     )
-    return PlannedFleet(plan=made, zones=zones)
+    return PlannedFleet(plan=made, document=config, absent=absent, zones=zones, warnings=(*made.warnings, *unseen))
 
 
 def apply_fleet(session: Session, planned: PlannedFleet) -> tuple[PoolId, ...]:
@@ -75,31 +81,52 @@ def apply_fleet(session: Session, planned: PlannedFleet) -> tuple[PoolId, ...]:
         OperationError: INVALID_STATE when something is blocked (then nothing is written); CONFLICT when the records
             moved since the plan was made.
     """
-    if planned.plan.blocked:
-        raise OperationError(Code.INVALID_STATE, "the plan has changes that cannot be made: nothing was recorded")
     touched: tuple[PoolId, ...] = ()
-    if planned.plan.changed:
+    if planned.plan.changed or planned.plan.blocked:
         with session.store.write() as tx:
             writes = desired_rows(planned.plan, _records(tx), now=tx.now)
             fleet.bump_serial(tx, planned.plan.serial)
             _write(tx, writes, planned.zones)
         touched = writes.due
-    return tuple(dict.fromkeys([*touched, *_unsettled(session, planned.plan)]))
+    unsettled = [view.record.pool_id for view in substrates_of(session, planned) if not view.ready]
+    return tuple(dict.fromkeys([*touched, *unsettled]))
 
 
-def _unsettled(session: Session, plan: Plan) -> list[PoolId]:
-    """The pools that the plan is about and that have not settled, also from an earlier run that did not get to its end.
+def substrates_of(session: Session, planned: PlannedFleet, *more: PoolId) -> tuple[SubstrateView, ...]:
+    """The substrates that a plan is about, by pool name: of the declared pools, and of those that prune takes away.
 
-    With prune, those too that are being torn down: nobody else may be there to go on.
+    The latter also from an earlier run that did not get to its end: nobody else may be there to go on.
+
+    Arguments:
+        more: pools that are wanted as well, whatever their state.
     """
-    names = {pool.name for pool in plan.config.pools}
+    named = {(pool.tenant_id, pool.name) for pool in planned.document.pools}
     with session.store.read() as tx:
-        going = {pool.id for pool in fleet.pools(tx, archived=True) if plan.prune and pool.intent == Intent.TEAR_DOWN}
-    return [
-        view.record.pool_id
-        for view in list_substrates(session)
-        if not view.ready and (view.pool in names or view.record.pool_id in going)
-    ]
+        pools = fleet.pools(tx, archived=True)
+    about = set(more)
+    for pool in pools:
+        if pool.intent == Intent.TEAR_DOWN:
+            if planned.plan.prune and (not planned.absent or (pool.tenant_id, pool.name) in named):
+                about.add(pool.id)
+        elif (pool.tenant_id, pool.name) in named:
+            about.add(pool.id)
+    views = list_substrates(session, pool_ids=frozenset(about))
+    return tuple(v for v in views if v.record.state != SubstrateState.DELETED or v.record.pool_id in more)
+
+
+def prune_what_was_in_use(session: Session, planned: PlannedFleet) -> None:
+    """Take away the accounts and sites that had to stay while pools that are gone now stood on them.
+
+    For after a pruning plan was applied and its pools have settled. When the records have moved on meanwhile, so that
+    something else is to be done as well, nothing is: that is another run's.
+
+    Raises:
+        OperationError: CONFLICT, the records moved at this very moment.
+    """
+    left = plan_fleet(session, planned.document, prune=True, refresh=False, absent=planned.absent)
+    kinds = {(change.kind, change.resource) for change in left.plan.changes if change.kind != ChangeKind.KEEP}
+    if kinds and kinds <= {(ChangeKind.DELETE, Resource.ACCOUNT), (ChangeKind.DELETE, Resource.SITE)}:
+        apply_fleet(session, left)
 
 
 def describe(session: Session) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from ..model.declared import Flavor
 from ..model.errors import Code, InvalidInput, OperationError, Problem
 from ..model.ids import TenantId, new_node_pool_id
 from ..model.records import ClusterRecord, NodePoolRecord, PoolRecord
-from ..model.states import ClusterState, NodePoolState
-from ..store import Tx, clusters, events, work
+from ..model.states import ClusterState, Intent, NodePoolState
+from ..store import Tx, clusters, events, fleet, work
 from .session import Session
 from .substrates import resolve_pool
 
@@ -31,6 +31,9 @@ _MACHINE_TYPE = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}", re.ASCII)
 _MOST_NODES = 1000
 _LEAST_DISK_GIB, _MOST_DISK_GIB = 10, 65536
 _MOST_ZONES = 10
+
+_ON_ITS_WAY = (ClusterState.PENDING, ClusterState.PROVISIONING)
+"""States that a further node pool does not touch: the cluster never was there in full."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,13 +87,19 @@ def apply_node_pools(
     session: Session, *, pool: str, tenant_id: TenantId, wanted: Sequence[WantedNodePool], absent: bool
 ) -> NodePoolsPlan:
     """Record what the call wants, planned in the same transaction, and make the pool's pass due. Errors as plan's."""
+    plan = plan_node_pools(session, pool=pool, tenant_id=tenant_id, wanted=wanted, absent=absent)
+    if not plan.changes:
+        return plan
     with session.store.write() as tx:
-        plan = _plan(tx, pool=pool, tenant_id=tenant_id, wanted=wanted, absent=absent)
+        # The work unit and the pool are locked first: two callers count the cluster's node pools one after the other.
+        work.make_due(tx, plan.pool.id, tx.now)
+        fleet.lock_pool(tx, plan.pool.id)
+        plan = _plan(tx, pool=plan.pool.id, tenant_id=tenant_id, wanted=wanted, absent=absent)
         for change in plan.changes:
             _write(tx, plan.cluster, change)
         if plan.changes:
-            clusters.raise_cluster_generation(tx, plan.cluster.id, ClusterState.UPDATING)
-            work.make_due(tx, plan.pool.id, tx.now)
+            state = plan.cluster.state if plan.cluster.state in _ON_ITS_WAY else ClusterState.UPDATING
+            clusters.raise_cluster_generation(tx, plan.cluster.id, state)
     return plan
 
 
@@ -99,6 +108,11 @@ def recorded_node_pools(session: Session, plan: NodePoolsPlan, names: Sequence[s
     with session.store.read() as tx:
         records = clusters.node_pools(tx, plan.cluster.id)
     return tuple(record for record in records if record.name in names)
+
+
+def is_settled(record: NodePoolRecord) -> bool:
+    """Whether the node pool is as it was wanted last."""
+    return record.state == NodePoolState.READY and record.observed_version == record.version
 
 
 def to_data(record: NodePoolRecord) -> dict[str, Any]:
@@ -125,7 +139,7 @@ def _plan(tx: Tx, *, pool: str, tenant_id: TenantId, wanted: Sequence[WantedNode
     cluster = clusters.cluster_of_pool(tx, record.id)
     if cluster is None:
         raise OperationError(Code.NOT_FOUND, f"pool {pool!r} has no cluster: it declares no policy.substrate")
-    if cluster.state == ClusterState.DELETING or record.archived_at is not None:
+    if record.intent == Intent.TEAR_DOWN or cluster.state == ClusterState.DELETING:
         raise OperationError(Code.INVALID_STATE, f"the cluster of pool {pool!r} is being deleted")
     recorded = {node_pool.name: node_pool for node_pool in clusters.node_pools(tx, cluster.id)}
     for one in wanted:
@@ -134,7 +148,9 @@ def _plan(tx: Tx, *, pool: str, tenant_id: TenantId, wanted: Sequence[WantedNode
                 Code.INVALID_STATE,
                 f"node pool {one.name!r} is a flavor of pool {record.name!r}: change it in the FleetConfig document",
             )
-    changes = plan_changes(wanted, recorded, cluster=cluster, absent=absent, now=tx.now)
+    account = fleet.account(tx, cluster.account_id)
+    zones = account.zones if account is not None else None
+    changes = plan_changes(wanted, recorded, cluster=cluster, zones=zones, absent=absent, now=tx.now)
     alive = sum(node_pool.state != NodePoolState.DELETED for node_pool in recorded.values())
     added = sum(change.before is None for change in changes)
     if added and alive + added > MOST_NODE_POOLS:
@@ -150,10 +166,14 @@ def plan_changes(
     recorded: Mapping[str, NodePoolRecord],
     *,
     cluster: ClusterRecord,
+    zones: Sequence[str] | None,
     absent: bool,
     now: datetime,
 ) -> tuple[NodePoolChange, ...]:
     """The changes that a call stands for: pure.
+
+    Arguments:
+        zones: the account's; None while they are not known.
 
     Raises:
         InvalidInput: every problem of the call at once.
@@ -171,7 +191,7 @@ def plan_changes(
             if before is not None and before.state != NodePoolState.DELETING:
                 changes.append(NodePoolChange(before=before, after=None))
             continue
-        found = _problems(path, one, before)
+        found = _problems(path, one, before, known_zones=zones)
         problems += found
         if not found:
             after = _after(one, before, cluster=cluster, now=now)
@@ -201,14 +221,16 @@ def _after(
             nodes=one.node_count or 0,
             spot=bool(one.spot),
             disk_gib=one.disk_gib,
-            zones=one.zones or (),
+            zones=tuple(sorted(set(one.zones or ()))),
         ),
         state=NodePoolState.PENDING,
         of_flavor=False,
     )
 
 
-def _problems(path: str, one: WantedNodePool, before: NodePoolRecord | None) -> list[Problem]:
+def _problems(
+    path: str, one: WantedNodePool, before: NodePoolRecord | None, *, known_zones: Sequence[str] | None
+) -> list[Problem]:
     def problem(field: str, message: str) -> Problem:
         return Problem(path=f"{path}.{field}", message=message)
 
@@ -223,6 +245,10 @@ def _problems(path: str, one: WantedNodePool, before: NodePoolRecord | None) -> 
         found.append(problem("disk_gib", f"expected {_LEAST_DISK_GIB} to {_MOST_DISK_GIB} GiB, got {one.disk_gib}"))
     if one.zones is not None and len(one.zones) > _MOST_ZONES:
         found.append(problem("zones", f"expected at most {_MOST_ZONES}, got {len(one.zones)}"))
+    strange = sorted(set(one.zones or ()) - set(known_zones)) if known_zones else []
+    if strange:
+        known = ", ".join(known_zones or ())
+        found.append(problem("zones", f"expected zones of the account ({known}), got {', '.join(strange)}"))
     if before is None:
         missing = (("machine_type", one.machine_type), ("node_count", one.node_count))
         return found + [problem(name, "required for a new node pool") for name, value in missing if value is None]
@@ -232,7 +258,7 @@ def _problems(path: str, one: WantedNodePool, before: NodePoolRecord | None) -> 
         ("machine_type", one.machine_type, before.shape.machine_type),
         ("spot", one.spot, before.shape.spot),
         ("disk_gib", one.disk_gib, before.shape.disk_gib),
-        ("zones", None if one.zones is None else sorted(one.zones), sorted(before.shape.zones)),
+        ("zones", None if one.zones is None else sorted(set(one.zones)), sorted(set(before.shape.zones))),
     )
     for name, asked, stands in fixed:
         if asked is not None and asked != stands:

@@ -23,19 +23,32 @@ _LOOKS_AT_ONCE = 8
 """Providers answer in tenths of a second and throttle above a few calls a second from one account."""
 
 
-def observe(session: Session, records: Records) -> dict[PoolId, ObservedPool]:
-    """What the providers hold for each recorded cluster that was ready before. One that does not answer is left out."""
+def observe(session: Session, records: Records) -> tuple[dict[PoolId, ObservedPool], tuple[str, ...]]:
+    """What the providers hold for each recorded cluster that was ready before.
+
+    Returns:
+        What is known, and a warning for each pool whose provider did not answer: nothing is concluded of that one.
+    """
     accounts = {account.id: account for account in records.accounts}
+    names = {pool.id: pool.name for pool in records.pools}
     looked_at = [
         (cluster.substrate_pool_id, accounts[cluster.account_id], cluster)
         for cluster in records.clusters
         if cluster.substrate_pool_id is not None and _is_worth_a_look(cluster) and cluster.account_id in accounts
     ]
     if not looked_at:
-        return {}
+        return {}, ()
+    seen: dict[PoolId, ObservedPool] = {}
+    unseen: list[str] = []
     with ThreadPoolExecutor(max_workers=min(_LOOKS_AT_ONCE, len(looked_at)), thread_name_prefix="look") as threads:
         found = threads.map(lambda one: _look(session, *one), looked_at)
-        return {pool_id: seen for (pool_id, _, _), seen in zip(looked_at, found, strict=True) if seen is not None}
+        for (pool_id, account, _), answer in zip(looked_at, found, strict=True):
+            if isinstance(answer, ObservedPool):
+                seen[pool_id] = answer
+            else:
+                pool = names.get(pool_id, pool_id)
+                unseen.append(f"pool {pool}: drift is not known, provider account {account.name} said: {answer}")
+    return seen, tuple(unseen)
 
 
 def zones_of_accounts(
@@ -56,17 +69,26 @@ def zones_of_accounts(
         row = recorded.get(account.name)
         known = row.zones if row is not None and dict(row.config) == dict(account.config) else None
         if known is None and ask and account.name in used:
-            known = session.open_driver(_as_record(account, row.id if row else None, now)).node_zones()
+            known = _zones(session, _as_record(account, row.id if row else None, now))
         if known:
             zones[account.name] = known
     return zones
+
+
+def _zones(session: Session, account: AccountRecord) -> tuple[str, ...]:
+    try:
+        return session.open_driver(account).node_zones()
+    except ProviderError as error:
+        raise type(error)(f"provider account {account.name}: {error}") from error
 
 
 def _is_worth_a_look(cluster: ClusterRecord) -> bool:
     return cluster.ready_before and cluster.state not in (ClusterState.DELETING, ClusterState.DELETED)
 
 
-def _look(session: Session, pool_id: PoolId, account: AccountRecord, cluster: ClusterRecord) -> ObservedPool | None:
+def _look(
+    session: Session, pool_id: PoolId, account: AccountRecord, cluster: ClusterRecord
+) -> ObservedPool | ProviderError:
     spec = ClusterSpec(
         name=cluster.name,
         location=cluster.location,
@@ -77,8 +99,8 @@ def _look(session: Session, pool_id: PoolId, account: AccountRecord, cluster: Cl
         driver = session.open_driver(account)
         seen = driver.get_cluster(spec)
         return ObservedPool(cluster=seen, node_pools=driver.get_node_pools(spec) if seen is not None else ())
-    except ProviderError:
-        return None
+    except ProviderError as error:
+        return error
 
 
 def _as_record(account: Account, account_id: AccountId | None, now: datetime) -> AccountRecord:

@@ -5,11 +5,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from ..cluster.api import require_client
 from ..model.errors import StaleLease, StoreUnavailable
 from ..model.ids import PoolId
 from ..model.records import Lease
@@ -29,51 +32,75 @@ _AFTER_A_FAULT = timedelta(minutes=5)
 Watcher = Callable[[tuple[SubstrateView, ...]], None]
 
 
+def require_libraries() -> None:
+    """Check that passes can be run here at all, before anything is recorded for them to do.
+
+    Raises:
+        ModuleNotFoundError: the kubernetes package is missing. A provider's own shows when its account is looked at.
+    """
+    require_client()
+
+
 def run_until_settled(
     session: Session, pool_ids: Iterable[PoolId], *, timeout: timedelta, watch: Watcher | None = None
 ) -> tuple[SubstrateView, ...]:
     """Run passes of these pools, as they fall due, until each is ready, failed or gone.
 
-    A pool whose lease another process holds is watched, not fought for.
+    A state counts when a pass has ended since this began: an error of yesterday is looked into first. A pool whose
+    lease another process holds is watched, not fought for. A pass that the database failed is run again.
 
     Arguments:
         timeout: when to give up waiting; what is declared stays declared, and the daemon goes on.
         watch: told the substrates after each look, for progress.
 
     Returns:
-        The substrates as they stand; `settled` is False on those that were not ready in time.
+        The substrates as they stand; `settled` is False on those that were not settled in time.
+
+    Raises:
+        StoreUnavailable: the records cannot be read.
+        Exception: a fault of our own in one pool's pass; the others were brought to their end before.
     """
     units = frozenset(pool_ids)
-    with session.store.write() as tx:
-        began = tx.now
-        for unit in units:
-            work.make_due(tx, unit, began)
+    began = _make_due(session, units)
+    faults: dict[PoolId, Exception] = {}
+    running: dict[PoolId, Future[bool]] = {}
     with ThreadPoolExecutor(max_workers=session.settings.reconcile.workers, thread_name_prefix="pass") as threads:
-        running: dict[PoolId, Future[bool]] = {}
         while True:
-            running = {unit: future for unit, future in running.items() if not _ended(future)}
+            running = _still_running(running, faults)
             views = list_substrates(session, pool_ids=units)
             if watch is not None:
                 watch(views)
-            now, due, held = _due(session, units)
-            open_units = {unit for unit in units if not _is_settled(unit, views, due.get(unit), began)}
-            late = now - began >= timeout
-            if not running and (not open_units or late):
-                return views
+            look = _look(session, units - faults.keys())
+            moving = {view.record.pool_id for view in views if not view.settled}
+            # Settled: a pass has ended since we began, and the state that it left is a final one.
+            unsettled = {unit for unit, due in look.due.items() if due <= began or unit in moving}
+            late = look.now - began >= timeout
+            if not running and (not unsettled or late):
+                break
             if not late:
-                for unit in open_units - running.keys() - held:
-                    if (moment := due.get(unit)) is not None and moment <= now:
+                for unit in unsettled - running.keys() - look.held:
+                    if look.due[unit] <= look.now:
                         running[unit] = threads.submit(_attempt, session, unit)
             if running:
                 wait(running.values(), timeout=_LOOK_AGAIN_SECONDS, return_when="FIRST_COMPLETED")
             else:
                 session.sleep(_LOOK_AGAIN_SECONDS)
+    _raise_first(faults)
+    return tuple(replace(view, in_time=view.record.pool_id not in unsettled) for view in views)
 
 
 def run_once(session: Session, pool_ids: Iterable[PoolId]) -> None:
-    """One pass over each of these pools that nobody else holds."""
-    for unit in pool_ids:
-        _attempt(session, unit)
+    """One pass over each of these pools that nobody else holds, several at once.
+
+    Raises:
+        Exception: a fault of our own in one pool's pass; the others had theirs.
+    """
+    faults: dict[PoolId, Exception] = {}
+    with ThreadPoolExecutor(max_workers=session.settings.reconcile.workers, thread_name_prefix="pass") as threads:
+        running = {unit: threads.submit(_attempt, session, unit) for unit in pool_ids}
+        wait(running.values())
+        _still_running(running, faults)
+    _raise_first(faults)
 
 
 def claim_due(session: Session, *, limit: int) -> tuple[Lease, ...]:
@@ -100,7 +127,7 @@ def run_leased(session: Session, lease: Lease) -> None:
         raise
     except Exception:
         _LOG.exception("pool %s: the pass failed", lease.unit)
-        with session.store.write(lease=lease) as tx:
+        with contextlib.suppress(StaleLease), session.store.write(lease=lease) as tx:
             work.release(tx, lease, tx.now + _AFTER_A_FAULT)
         raise
 
@@ -115,7 +142,38 @@ def give_back(session: Session, leases: Iterable[Lease]) -> None:
             continue
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """What there is to do at one moment.
+
+    Attributes:
+        due: when each unit is due; one that wants no passes any more is not in it.
+        held: units whose lease is alive, whoever holds it.
+    """
+
+    now: datetime
+    due: dict[PoolId, datetime]
+    held: frozenset[PoolId]
+
+
+def _look(session: Session, units: Iterable[PoolId]) -> _Look:
+    with session.store.read() as tx:
+        due = {unit: moment for unit in units if (moment := work.due_of(tx, unit)) is not None}
+        held = frozenset(unit for unit in due if work.lease_of(tx, unit) is not None)
+        return _Look(now=tx.now, due=due, held=held)
+
+
+def _make_due(session: Session, units: Iterable[PoolId]) -> datetime:
+    with session.store.write() as tx:
+        for unit in sorted(units):  # in one order, so that two callers do not wait for one another in a circle
+            work.make_due(tx, unit, tx.now)
+        return tx.now
+
+
 def _attempt(session: Session, unit: PoolId) -> bool:
+    """One pass, unless somebody else holds the pool or this process was told to end."""
+    if session.stopping.is_set():
+        return False
     with session.store.write() as tx:
         lease = work.acquire(tx, unit, session.holder)
     if lease is None:
@@ -124,25 +182,16 @@ def _attempt(session: Session, unit: PoolId) -> bool:
     return True
 
 
-def _ended(future: Future[bool]) -> bool:
-    """Whether a pass has ended; what it raised is raised here, in the caller's thread."""
-    if future.done():
-        future.result()
-    return future.done()
+def _still_running(running: dict[PoolId, Future[bool]], faults: dict[PoolId, Exception]) -> dict[PoolId, Future[bool]]:
+    """The passes that have not ended. Faults of the others are kept, and hold up nobody else's pass."""
+    for unit, future in running.items():
+        error = future.exception() if future.done() else None
+        # When the database went away, the pass is due again; if it stays away, the next look says so.
+        if isinstance(error, Exception) and not isinstance(error, StoreUnavailable):
+            faults[unit] = error
+    return {unit: future for unit, future in running.items() if not future.done()}
 
 
-def _due(
-    session: Session, units: frozenset[PoolId]
-) -> tuple[datetime, dict[PoolId, datetime], frozenset[PoolId]]:
-    """The present, when each unit is due, and the units whose lease somebody holds."""
-    with session.store.read() as tx:
-        due = {unit: work.due_of(tx, unit) for unit in units}
-        held = frozenset(unit for unit in units if work.lease_of(tx, unit) is not None)
-        return tx.now, {unit: moment for unit, moment in due.items() if moment is not None}, held
-
-
-def _is_settled(unit: PoolId, views: tuple[SubstrateView, ...], due: datetime | None, began: datetime) -> bool:
-    """Settled: no passes wanted any more; or a pass has ended since we began, and the state it left is a final one."""
-    if due is None:
-        return True
-    return due > began and all(view.settled for view in views if view.record.pool_id == unit)
+def _raise_first(faults: dict[PoolId, Exception]) -> None:
+    if faults:
+        raise faults[min(faults)]

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 from ..booking import reserve
@@ -14,7 +13,7 @@ from ..booking.reserve import Repeat
 from ..model.errors import Code, InvalidInput, OperationError, Problem
 from ..model.ids import PoolId, ReservationId, TenantId
 from ..model.records import Reservation
-from ..store import Tx, idempotency, reservations
+from ..store import idempotency, reservations
 from .session import Session
 from .substrates import resolve_pool
 
@@ -24,39 +23,37 @@ class Named:
     """Where a name stands.
 
     Attributes:
+        repeat: the name as an idempotency key. It is free again when its reservation has ended.
         current: the reservation of that name that has not ended.
-        key: the idempotency key of `current`, or of the next one: a name is free again when its reservation has ended.
     """
 
     pool_id: PoolId
-    scope: str
-    key: str
+    repeat: Repeat
     current: Reservation | None
 
 
 def find(session: Session, *, pool: str, tenant_id: TenantId, name: str) -> Named:
     """The caller's reservation of that name in the pool.
 
+    A pool that left the document is found by its name too, as long as it is torn down: that waits for its bookings.
+
     Raises:
-        InvalidInput: the name is empty or longer than 128 characters.
+        InvalidInput: the name is empty, longer than 128 characters or not printable ASCII.
         OperationError: NOT_FOUND for an unknown pool.
     """
     if not 1 <= len(name) <= 128 or not name.isascii() or not name.isprintable():
         raise InvalidInput([Problem(path="name", message="expected 1 to 128 printable ASCII characters")])
     with session.store.read() as tx:
-        record = resolve_pool(tx, pool=pool, tenant_id=tenant_id)
+        record = resolve_pool(tx, pool=pool, tenant_id=tenant_id, leaving=True)
         scope = f"reservation/{tenant_id}/{session.caller}/{record.id}"
-        return _find(tx, pool_id=record.id, scope=scope, name=name)
-
-
-def _find(tx: Tx, *, pool_id: PoolId, scope: str, name: str) -> Named:
-    for turn in count(1):
-        key = f"{name}/{turn}"
-        made = idempotency.result_of(tx, scope=scope, key=key)
-        current = None if made is None else reservations.reservation(tx, ReservationId(made))
-        if current is None or current.ended_at is None:
-            return Named(pool_id=pool_id, scope=scope, key=key, current=current)
-    raise AssertionError("count() never ends")
+        made = idempotency.result_of(tx, scope=scope, key=name)
+        last = None if made is None else reservations.reservation(tx, ReservationId(made))
+    ended = last is not None and last.ended_at is not None
+    return Named(
+        pool_id=record.id,
+        repeat=Repeat(scope=scope, key=name, after=last.id if last is not None and ended else None),
+        current=None if ended else last,
+    )
 
 
 def book(session: Session, named: Named, *, tenant_id: TenantId, gpus: int, spot: bool) -> Reservation:
@@ -66,20 +63,32 @@ def book(session: Session, named: Named, *, tenant_id: TenantId, gpus: int, spot
         OperationError: CONFLICT when the one that stands is of another size or kind; QUOTA_EXCEEDED; INVALID_STATE.
         InvalidInput: gpus is out of range.
     """
-    current = named.current
-    if current is not None and (current.gpus, current.spot) != (gpus, spot):
-        kind = "Spot " if current.spot else ""
-        raise OperationError(
-            Code.CONFLICT,
-            f"the reservation stands with {current.gpus} {kind}GPUs and never changes: release it, then book anew",
-        )
+    if named.current is not None:
+        return _as_asked(named.current, gpus=gpus, spot=spot)
     return reserve.reserve(
-        session.store,
-        tenant_id=tenant_id,
-        pool_id=named.pool_id,
-        gpus=gpus,
-        spot=spot,
-        repeat=Repeat(scope=named.scope, key=named.key),
+        session.store, tenant_id=tenant_id, pool_id=named.pool_id, gpus=gpus, spot=spot, repeat=named.repeat
+    )
+
+
+def check(session: Session, named: Named, *, tenant_id: TenantId, gpus: int, spot: bool) -> Reservation | None:
+    """What :func:`book` would do now, without doing it: raises what it raises.
+
+    Returns:
+        The reservation that stands; None where one would be made.
+    """
+    if named.current is not None:
+        return _as_asked(named.current, gpus=gpus, spot=spot)
+    reserve.check_reservable(session.store, tenant_id=tenant_id, pool_id=named.pool_id, gpus=gpus)
+    return None
+
+
+def _as_asked(current: Reservation, *, gpus: int, spot: bool) -> Reservation:
+    if (current.gpus, current.spot) == (gpus, spot):
+        return current
+    kind = "Spot " if current.spot else ""
+    raise OperationError(
+        Code.CONFLICT,
+        f"the reservation stands with {current.gpus} {kind}GPUs and never changes: release it, then book anew",
     )
 
 

@@ -24,6 +24,7 @@ class SubstrateView:
     Attributes:
         pool: the pool's name.
         ready: whether the generation that was declared last is ready.
+        in_time: whether whoever waited for it saw it settle; True where nobody waited.
     """
 
     pool: str
@@ -31,11 +32,18 @@ class SubstrateView:
     account: str
     record: SubstrateRecord
     ready: bool
+    in_time: bool = True
+
+    @property
+    def in_error(self) -> bool:
+        """Whether somebody must act on it; the message says on what."""
+        return self.record.state == SubstrateState.ERROR
 
     @property
     def settled(self) -> bool:
         """Whether nothing moves any more: ready, failed or gone."""
-        return self.ready or self.record.state in (SubstrateState.ERROR, SubstrateState.DELETED)
+        final = self.ready or self.in_error or self.record.state == SubstrateState.DELETED
+        return final and self.in_time
 
     def to_data(self) -> dict[str, Any]:
         """Plain values in snake_case, for module results."""
@@ -93,13 +101,19 @@ def get_substrate(session: Session, *, pool: str, tenant_id: TenantId = PLATFORM
     return _view(record, account, substrate)
 
 
-def resolve_pool(tx: Tx, *, pool: str, tenant_id: TenantId) -> PoolRecord:
+def resolve_pool(tx: Tx, *, pool: str, tenant_id: TenantId, leaving: bool = False) -> PoolRecord:
     """A tenant's pool by name or id.
+
+    Arguments:
+        leaving: whether, where no pool of that name stands, the one that is being torn down is meant.
 
     Raises:
         OperationError: NOT_FOUND.
     """
     record = fleet.pool(tx, PoolId(pool)) if is_id(pool) else fleet.pool_named(tx, tenant_id, pool)
+    if record is None and leaving:
+        named = [one for one in fleet.pools(tx, archived=True) if (one.tenant_id, one.name) == (tenant_id, pool)]
+        record = max(named, key=lambda one: one.id, default=None)
     if record is None or record.tenant_id != tenant_id:
         raise OperationError(
             Code.NOT_FOUND, f"tenant {tenant_id!r} has no pool {pool!r}: bc_fleet_info lists the recorded pools"

@@ -75,6 +75,8 @@ def _undeclared_change(resource: Resource, name: str, values: Values, standing: 
         return Change(kind=ChangeKind.KEEP, resource=resource, name=name, note=NEEDS_PRUNE)
     if standing:
         pools = ", ".join(standing)
-        note = f"kept until nothing of pool {pools} is left on it: apply again with prune then"
+        note = (
+            f"kept until nothing of pool {pools} is left on it: it goes then if the run waits, else with the next prune"
+        )
         return Change(kind=ChangeKind.KEEP, resource=resource, name=name, note=note)
     return Change(kind=ChangeKind.DELETE, resource=resource, name=name, fields=vanishing(values))

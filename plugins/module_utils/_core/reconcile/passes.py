@@ -10,15 +10,16 @@ one write-back closes it and gives the lease back in the same transaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ..cluster import names
 from ..model.agent import AgentSettings
 from ..model.clock import Clock
+from ..model.errors import ProviderError
 from ..model.ids import PoolId
 from ..model.records import AccountRecord, Lease
-from ..model.states import ClusterState, Intent
+from ..model.states import ClusterState, Intent, SubstrateState
 from ..providers.contract import Driver
 from ..store import Store, Tx, clusters, events, fleet, substrates, work
 from .context import PassContext
@@ -91,7 +92,11 @@ def run_pass(doors: Doors, lease: Lease) -> None:
         StaleLease: somebody else has the pool by now; nothing more was written.
         StoreUnavailable: the database went away; the lease lapses by itself.
     """
-    ctx = _load(doors, lease)
+    try:
+        ctx = _load(doors, lease)
+    except ProviderError as error:
+        _record_refused_account(doors, lease, error)
+        return
     if ctx is None:
         with doors.store.write(lease=lease) as tx:
             work.remove_unit(tx, lease.unit)
@@ -110,6 +115,16 @@ def run_pass(doors: Doors, lease: Lease) -> None:
     verdict = _judge_tear_down(ctx, outcomes, doors) if tear_down else _judge_run(ctx, outcomes, doors)
     with ctx.write() as tx:
         _write_back(tx, ctx, verdict)
+
+
+def _record_refused_account(doors: Doors, lease: Lease, error: ProviderError) -> None:
+    """Without a credential nothing can be looked at: the substrate says why, and the next pass tries again."""
+    with doors.store.write(lease=lease) as tx:
+        substrate = substrates.substrate(tx, PoolId(lease.unit))
+        if substrate is not None:
+            message = f"the provider account cannot be used: {error}"
+            substrates.put_substrate(tx, replace(substrate, state=SubstrateState.ERROR, message=message))
+        work.release(tx, lease, tx.now + doors.intervals.settled)
 
 
 def _load(doors: Doors, lease: Lease) -> PassContext | None:

@@ -10,34 +10,42 @@ from .tables import tables
 from .unit_of_work import Tx
 
 
-def remembered(tx: Tx, *, scope: str, key: str, request_digest: str) -> str | None:
+def remembered(tx: Tx, *, scope: str, key: str, request_digest: str, after: str | None = None) -> str | None:
     """The id that the same request led to before; None when it is new.
 
     Arguments:
         scope: within which the key is unique, e.g. tenant, caller and cluster.
         request_digest: SHA-256 of the request.
+        after: an id that no longer counts: a key that still leads to it is new again.
 
     Raises:
         OperationError: CONFLICT when the key came with another request.
     """
     table = tables().idempotency
     row = tx.row(table.select().where(table.c.scope == scope, table.c.key == key))
-    if row is None:
+    if row is None or row.result_id == after:
         return None
     if row.request_digest != request_digest:
         raise OperationError(Code.CONFLICT, f"the idempotency key {key!r} was used for another request")
     return str(row.result_id)
 
 
-def remember(tx: Tx, *, scope: str, key: str, request_digest: str, result_id: str) -> None:
+def remember(tx: Tx, *, scope: str, key: str, request_digest: str, result_id: str, after: str | None = None) -> None:
     """Keep what the request led to, in the transaction that does it.
+
+    Arguments:
+        after: the id that the key led to before, and that the new one takes the place of.
 
     Raises:
         OperationError: CONFLICT when another transaction did the same meanwhile; give this one up and ask again.
     """
-    written = tx.insert_once(
-        tables().idempotency, scope=scope, key=key, request_digest=request_digest, result_id=result_id, at=tx.now
-    )
+    table = tables().idempotency
+    kept = {"request_digest": request_digest, "result_id": result_id, "at": tx.now}
+    if after is None:
+        written = tx.insert_once(table, scope=scope, key=key, **kept)
+    else:
+        named = (table.c.scope == scope, table.c.key == key, table.c.result_id == after)
+        written = tx.execute(table.update().where(*named).values(**kept)).rowcount == 1
     if not written:
         raise OperationError(Code.CONFLICT, f"the request with idempotency key {key!r} was just done: ask again")
 
