@@ -44,7 +44,7 @@ class Dispatcher:
         """Claim what is due, as far as there are free workers, and set them to work."""
         with self._changed:
             free = self._session.settings.reconcile.workers - self._at_work
-            if free <= 0 or self._session.stopping.is_set() or self._outage.lasts:
+            if free <= 0 or self._session.stopping.is_set() or self._outage.lasts():
                 return
             self._at_work += free
         leases: tuple[Lease, ...] = ()

@@ -35,8 +35,8 @@ _QUIET = {
     "urllib3": logging.WARNING,
     # It warns of each tick that finds the one before it still under way: that is what coalescing is for.
     "apscheduler": logging.ERROR,
-    # It warns of each request that is no HTTP: every scanner's.
-    "uvicorn": logging.ERROR,
+    # It tells of each request that is no HTTP, or is cut short: every scanner's. Faults of ours are logged by us.
+    "uvicorn": logging.CRITICAL,
 }
 """They tell all day what they do; some of them, at DEBUG, also what they send."""
 

@@ -34,7 +34,6 @@ class Outage:
         self._pause = 0.0
         self._until = 0.0
 
-    @property
     def lasts(self) -> bool:
         """Whether the database is to be left alone for now."""
         return self._monotonic() < self._until

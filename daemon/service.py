@@ -155,7 +155,7 @@ def _ticking(dispatcher: Dispatcher, flush: Callable[[], None], look_after: Call
 
 
 def _flush(session: Session, gateway: GatewayServer, outage: Outage) -> None:
-    if outage.lasts:
+    if outage.lasts():
         return
     try:
         gateway.heartbeats.flush(session.store)

@@ -1,14 +1,15 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTP/1.1 as uvicorn speaks it, with two things more: heads must come in time, and what is no HTTP is refused as
-every other error is, in JSON and with the status that wire/ names.
+"""HTTP/1.1 as uvicorn speaks it, but quiet, prompt, and with two things more: heads must come in time, and what is no
+HTTP is refused as every other error is, in JSON and with the status that wire/ names.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import socket
 import sys
 
 import h11
@@ -31,6 +32,10 @@ class WireProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn's own
         """A connection whose handshake is done: the head of its first request is due."""
         super().connection_made(transport)
+        # uvicorn logs each request's path when anybody listens to any logger, whatever its access_log says.
+        self.access_log = False
+        # A reply is two writes. asyncio turns Nagle's algorithm off by itself only where it made the socket.
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._expect_head()
 
     def data_received(self, data: bytes) -> None:
@@ -45,6 +50,12 @@ class WireProtocol(H11Protocol):
         """The connection is gone."""
         self._expect_no_head()
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """The gateway stops: an idle connection is cut, because its bcd would not hear it before its next call."""
+        super().shutdown()
+        if self.transport.is_closing():
+            self.transport.abort()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no HTTP, or is too long: called by uvicorn while it handles h11's error."""

@@ -31,6 +31,9 @@ _IDLE_SECONDS = 90
 _GOODBYE_SECONDS = 2
 """For requests under way when the gateway stops; long polls are answered at once, and bcd comes again."""
 
+_CUT_SECONDS = 0.05
+"""For the event loop to close what was cut: a few of its rounds."""
+
 _BACKLOG = 2048
 """Connections that wait to be accepted: every node at once, after a restart."""
 
@@ -115,6 +118,9 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._gateway.stop_waiting()
         await super().shutdown(sockets=sockets)
+        for connection in self.server_state.connections:
+            connection.transport.abort()
+        await asyncio.sleep(_CUT_SECONDS)
 
 
 def _config(gateway: Gateway, certificate: Certificate) -> uvicorn.Config:

@@ -58,11 +58,11 @@ def test_of_calls_that_failed_together_one_counts() -> None:
 def test_it_lasts_until_the_pause_is_over() -> None:
     seconds = Seconds()
     outage = Outage(monotonic=seconds)
-    assert not outage.lasts
+    assert not outage.lasts()
     outage.failed(AWAY)
-    assert outage.lasts
+    assert outage.lasts()
     seconds.now += 1
-    assert not outage.lasts
+    assert not outage.lasts()
 
 
 def test_the_next_one_begins_with_a_short_pause_again() -> None:
