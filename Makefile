@@ -19,7 +19,10 @@ help: ## list the targets
 venv: ## the virtual environment, from the pinned lock (made again only when the lock changes)
 	@$(PYTHON) requirements/make_venv.py
 
-lint: lint-python lint-types lint-layers lint-ansible lint-sanity ## every check that runs nothing of ours
+# Two at a time: sanity, which keeps one core busy for as long as all the others keep another.
+lint: venv ## every check that runs nothing of ours
+	@$(MAKE) --no-print-directory --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) \
+		lint-sanity lint-python lint-types lint-layers lint-ansible
 
 lint-python: venv ## ruff: mistakes, style, format
 	ruff check
@@ -51,8 +54,9 @@ sweep: venv ## the crash sweep at every single place (`make test` has a spread o
 quickstart: venv ## the whole life of a fleet against the emulated cloud, as a short report
 	python -m ansible_collections.better_compute.fleet.quickstart
 
-lock: venv ## compile requirements/*.in into the locks again (pins stay, unless UPGRADE=--upgrade)
+lock: venv ## compile requirements/*.in and agent/pyproject.toml into the locks again (pins stay, unless UPGRADE=--upgrade)
 	cd requirements && $(COMPILE) uv.in -o uv.txt && $(COMPILE) runtime.in emulators.in dev.in -o lock.txt
+	cd agent && $(COMPILE) pyproject.toml --extra nvml -o requirements.lock
 
 clean: ## remove all that the targets above made
 	rm -rf .venv build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .ansible .hypothesis

@@ -42,7 +42,7 @@ def run_fleet_info() -> None:
     run_module({}, _describe)
 
 
-def _describe(_: AnsibleModule, session: Session) -> Mapping[str, Any]:
+def _describe(_module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     return {"changed": False, **fleet.describe(session)}
 
 

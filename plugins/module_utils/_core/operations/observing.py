@@ -42,7 +42,7 @@ def observe(session: Session, records: Records) -> tuple[dict[PoolId, ObservedPo
     unseen: list[str] = []
     with ThreadPoolExecutor(max_workers=min(_LOOKS_AT_ONCE, len(looked_at)), thread_name_prefix="look") as threads:
         found = threads.map(lambda one: _look(session, *one), looked_at)
-        for (pool_id, account, _), answer in zip(looked_at, found, strict=True):
+        for (pool_id, account, _cluster), answer in zip(looked_at, found, strict=True):
             if isinstance(answer, ObservedPool):
                 seen[pool_id] = answer
             else:
