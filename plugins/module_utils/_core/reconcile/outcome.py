@@ -40,11 +40,13 @@ class Outcome:
             not be seen or done this time, and the next pass tries again; failed: somebody must do something.
         message: for a person; empty when done.
         retry_after: when the step wants to be run again, if sooner or later than its progress tells.
+        moving: whether something is on its way all the same, though the step failed: it is looked at again soon.
     """
 
     progress: Progress
     message: str = ""
     retry_after: timedelta | None = None
+    moving: bool = False
 
     @property
     def holds_up(self) -> bool:
@@ -68,9 +70,9 @@ def unknown(message: str) -> Outcome:
     return Outcome(progress=Progress.UNKNOWN, message=message)
 
 
-def failed(message: str, *, retry_after: timedelta | None = None) -> Outcome:
+def failed(message: str, *, retry_after: timedelta | None = None, moving: bool = False) -> Outcome:
     """Somebody must act: the message says on what."""
-    return Outcome(progress=Progress.FAILED, message=message, retry_after=retry_after)
+    return Outcome(progress=Progress.FAILED, message=message, retry_after=retry_after, moving=moving)
 
 
 def of_error(error: ProviderError | ClusterError, *, doing: str) -> Outcome:

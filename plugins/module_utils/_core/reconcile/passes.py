@@ -32,7 +32,7 @@ from .steps.entry import enter_cluster
 from .steps.finish import finish
 from .steps.join_token import keep_join_token, withdraw_token
 from .steps.node_pools import converge_node_pools
-from .steps.nodes import care_for_nodes, expected_nodes
+from .steps.nodes import care_for_nodes, standing_nodes
 from .steps.withdraw import cordon_and_wait, look, remove_bcd
 from .timing import Intervals
 from .verdict import Verdict, judge_run, judge_tear_down
@@ -177,7 +177,7 @@ def _judge_run(ctx: PassContext, outcomes: Sequence[Outcome], doors: Doors) -> V
         outcomes=outcomes,
         agent_applied=ctx.agent_applied,
         generation=ctx.pool.generation,
-        expected_nodes=expected_nodes(ctx),
+        standing_nodes=standing_nodes(ctx),
         now=ctx.now,
         intervals=doors.intervals,
         agent_place=f"{names.AGENT_NAMESPACE}/{names.AGENT}",

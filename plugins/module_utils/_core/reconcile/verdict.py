@@ -39,7 +39,7 @@ def judge_run(
     outcomes: Sequence[Outcome],
     agent_applied: bool,
     generation: int,
-    expected_nodes: int,
+    standing_nodes: int,
     now: datetime,
     intervals: Intervals,
     agent_place: str,
@@ -51,15 +51,16 @@ def judge_run(
     Arguments:
         outcomes: of the steps in their order; the first is the control plane's.
         generation: of the pool, as this pass saw it.
-        expected_nodes: Nodes that the flavors' node pools stand for.
+        standing_nodes: Nodes that the flavors' ready node pools stand for.
         agent_place: where bcd's DaemonSet stands, as `namespace/name`, for the message about Nodes that do not join.
     """
     cluster = _judge_cluster(cluster, node_pools, observed, outcomes[0])
     substrate = _judge_substrate(substrate, outcomes, generation if agent_applied else None)
     if substrate.state == SubstrateState.READY and not substrate.message:
         substrate = replace(substrate, message=waiting_message(substrate, now, agent_place=agent_place))
-    joining = substrate.waiting_nodes > 0 or substrate.nodes_listed < expected_nodes
-    settled = substrate.state in (SubstrateState.READY, SubstrateState.ERROR) and not joining
+    joining = substrate.waiting_nodes > 0 or substrate.nodes_listed < standing_nodes
+    moving = any(outcome.moving for outcome in outcomes)
+    settled = substrate.state in (SubstrateState.READY, SubstrateState.ERROR) and not joining and not moving
     next_in = _soonest(outcomes, intervals.settled if settled else intervals.converging)
     return Verdict(cluster=cluster, substrate=substrate, next_in=next_in)
 

@@ -33,26 +33,28 @@ def converge_node_pools(ctx: PassContext) -> Outcome:
         return of_error(error, doing=f"node pools of cluster {ctx.cluster.name}")
     after = tuple(_converge(ctx, record, observed) for record in ctx.node_pools)
     _record(ctx, after)
-    return _sum_up(after)
+    return sum_up(after, observed)
 
 
-def _converge(ctx: PassContext, record: NodePoolRecord, observed: Mapping[str, ObservedNodePool]) -> NodePoolRecord:
+def _converge(ctx: PassContext, record: NodePoolRecord, observed: dict[str, ObservedNodePool]) -> NodePoolRecord:
+    """One node pool's step. What the provider answers to it is put into `observed`."""
     found = observed.get(record.name)
     try:
         if record.state == NodePoolState.DELETING:
             return _delete(ctx, record)
         if found is None:
-            return _create(ctx, record)
+            return _create(ctx, record, observed)
         if found.status == ProviderStatus.FAILED:
             return _clear_for_retry(ctx, record, found)
         if found.status == ProviderStatus.DELETING:
-            return replace(record, message="the provider is deleting it; it is made anew when it is gone")
-        return settled(record, ctx.driver.ensure_node_pool(ctx.cluster_spec, ctx.node_pool_spec(record), found))
+            return _going(record)
+        observed[record.name] = ctx.driver.ensure_node_pool(ctx.cluster_spec, ctx.node_pool_spec(record), found)
+        return settled(record, observed[record.name])
     except ProviderError as error:
         return refused(record, error)
 
 
-def _create(ctx: PassContext, record: NodePoolRecord) -> NodePoolRecord:
+def _create(ctx: PassContext, record: NodePoolRecord, observed: dict[str, ObservedNodePool]) -> NodePoolRecord:
     """Create it, with the intent committed first; a refused one is tried anew at most once in five minutes."""
     if not may_create(record, ctx.now):
         return record
@@ -62,7 +64,8 @@ def _create(ctx: PassContext, record: NodePoolRecord) -> NodePoolRecord:
         if not clusters.set_node_pool_status(tx, intent):
             return record  # it was changed or deleted a moment ago: the next pass knows how
     try:
-        return settled(intent, ctx.driver.ensure_node_pool(ctx.cluster_spec, ctx.node_pool_spec(intent), None))
+        observed[record.name] = ctx.driver.ensure_node_pool(ctx.cluster_spec, ctx.node_pool_spec(intent), None)
+        return settled(intent, observed[record.name])
     except ProviderError as error:
         return refused(intent, error)
 
@@ -74,6 +77,13 @@ def _clear_for_retry(ctx: PassContext, record: NodePoolRecord, found: ObservedNo
         spec = ctx.node_pool_spec(record)
         ctx.driver.delete_node_pool(ctx.cluster_spec, record.name, spec.tags)
     return replace(record, state=NodePoolState.ERROR, message=reason)
+
+
+def _going(record: NodePoolRecord) -> NodePoolRecord:
+    """The provider is deleting what we want. A refused one keeps its reason: its remains are being cleared away."""
+    if record.state == NodePoolState.ERROR:
+        return record
+    return replace(record, message="the provider is deleting it; it is made anew when it is gone")
 
 
 def _delete(ctx: PassContext, record: NodePoolRecord) -> NodePoolRecord:
@@ -90,11 +100,16 @@ def may_create(record: NodePoolRecord, now: datetime) -> bool:
 
 
 def settled(record: NodePoolRecord, found: ObservedNodePool) -> NodePoolRecord:
-    """The record after the provider took the request: ready when it says so and no node is missing a reason."""
+    """The record after the provider took the request: ready when it says so and gives no failure.
+
+    A refused one stays in error until it is ready: a try that may be refused again is no news.
+    """
     if found.failure is not None:
         return replace(record, state=NodePoolState.ERROR, message=str(found.failure))
     if found.status == ProviderStatus.ACTIVE:
         return replace(record, state=NodePoolState.READY, message="", observed_version=record.version)
+    if record.state == NodePoolState.ERROR:
+        return record
     state = NodePoolState.UPDATING if record.observed_version else NodePoolState.PENDING
     return replace(record, state=state, message="")
 
@@ -126,13 +141,20 @@ _TOLD = (NodePoolState.READY, NodePoolState.ERROR, NodePoolState.DELETED)
 """States whose beginning is an event (spec: kubernetesNodePools)."""
 
 
-def _sum_up(after: tuple[NodePoolRecord, ...]) -> Outcome:
+_ON_ITS_WAY = (NodePoolState.PENDING, NodePoolState.UPDATING, NodePoolState.DELETING)
+_MOVING = (ProviderStatus.CREATING, ProviderStatus.UPDATING, ProviderStatus.DELETING)
+
+
+def sum_up(after: tuple[NodePoolRecord, ...], observed: Mapping[str, ObservedNodePool]) -> Outcome:
+    """The step's outcome: failed while one is refused, also while another try of it is under way."""
     broken = [f"node pool {record.name}: {record.message}" for record in after if record.state == NodePoolState.ERROR]
     if broken:
-        return failed("; ".join(broken))
-    moving = [
+        seen = [observed[record.name].status for record in after if record.name in observed]
+        moving = any(status in _MOVING for status in seen) or any(record.state in _ON_ITS_WAY for record in after)
+        return failed("; ".join(broken), moving=moving)
+    on_their_way = [
         f"{record.name} ({record.message})" if record.message else record.name
         for record in after
-        if record.state not in (NodePoolState.READY, NodePoolState.DELETED)
+        if record.state in _ON_ITS_WAY
     ]
-    return waiting(f"node pools on their way: {', '.join(moving)}") if moving else DONE
+    return waiting(f"node pools on their way: {', '.join(on_their_way)}") if on_their_way else DONE

@@ -67,6 +67,12 @@ def expected_nodes(ctx: PassContext) -> int:
     return sum(ctx.node_pool_spec(pool).nodes for pool in wanted)
 
 
+def standing_nodes(ctx: PassContext) -> int:
+    """How many Nodes the substrate's ready node pools stand for: so many will be listed by and by."""
+    ready = [pool for pool in ctx.node_pools if pool.of_flavor and pool.state == NodePoolState.READY]
+    return sum(ctx.node_pool_spec(pool).nodes for pool in ready)
+
+
 def _record_joined(tx: Tx, ctx: PassContext, matching: Matching) -> None:
     """Mark node pools of which a node joined: from then on a failed one is never deleted and made again by itself."""
     after = []
