@@ -91,23 +91,23 @@ def scene(
     clock = VirtualClock()
     if database_url.startswith("postgresql"):
         create_schema(database_url)
-    with World(engine=Engine(clock), timings=timings, machine_times=MACHINE_TIMES) as world:
-        store = open_store(database_url, clock=clock)
-        try:
-            with GatewayServer(
-                store=store, clock=clock, certificate=_certificate(), host="127.0.0.1", port=0
-            ) as gateway:
-                _flush_for_ever(clock, gateway, store)
-                yield Scene(
-                    world=world,
-                    clock=clock,
-                    gateway=gateway,
-                    store=store,
-                    database_url=database_url,
-                    environment=_environment(world, credentials(world), gateway, database_url),
-                )
-        finally:
-            store.close()
+    store = open_store(database_url, clock=clock)
+    try:
+        with (
+            GatewayServer(store=store, clock=clock, certificate=_certificate(), host="127.0.0.1", port=0) as gateway,
+            World(engine=Engine(clock), timings=timings, machine_times=MACHINE_TIMES) as world,
+        ):
+            _flush_for_ever(clock, gateway, store)
+            yield Scene(
+                world=world,
+                clock=clock,
+                gateway=gateway,
+                store=store,
+                database_url=database_url,
+                environment=_environment(world, credentials(world), gateway, database_url),
+            )
+    finally:
+        store.close()
 
 
 def _flush_for_ever(clock: VirtualClock, gateway: GatewayServer, store: Store) -> None:

@@ -1,0 +1,74 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Outages: what cannot be asked is unknown, and nothing is concluded from it; what can be done goes on."""
+
+from __future__ import annotations
+
+from ansible_collections.better_compute.fleet.emulators.engine import Error
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
+from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet
+from ansible_collections.better_compute.fleet.tests.support.life.world import document, without_pools
+
+DOWN = Error(status=503, code="ServiceUnavailableException", message="come back later")
+
+
+def test_while_the_provider_is_out_of_reach_ready_nodes_are_cared_for(fleet: Fleet) -> None:
+    fleet.join_all(document())
+    lost = next(name for name, node in fleet.nodes().items() if not node.spot)
+    fleet.scene.world.aws.lose_instance(fleet.instance_of(lost))
+    fleet.scene.engine.faults.add("aws", "*", DOWN, times=None)
+    fleet.live(minutes=6)
+    view = fleet.view()
+    assert lost not in fleet.nodes()
+    assert view.record.nodes_joined == view.record.nodes_listed == 3, "the machine in its place has joined"
+    assert view.record.state == SubstrateState.READY
+    assert "come back later" in view.record.message
+
+    fleet.scene.engine.faults.clear()
+    fleet.live(minutes=6)
+    assert fleet.view().record.message == ""
+
+
+def test_while_the_clusters_api_is_out_of_reach_nobody_is_retired_and_the_state_says_why(fleet: Fleet) -> None:
+    fleet.join_all(document())
+    lost = next(iter(fleet.nodes()))
+    fault = fleet.scene.engine.faults.add("kubernetes", "*", DOWN, times=None)
+    fleet.scene.world.aws.lose_instance(fleet.instance_of(lost))
+    fleet.live(minutes=6)
+    assert lost in fleet.nodes()
+    assert fleet.view().record.state == SubstrateState.READY
+    assert "reaching cluster" in fleet.view().record.message
+
+    fleet.scene.engine.faults.remove(fault)
+    fleet.live(minutes=6)
+    assert lost not in fleet.nodes()
+    assert fleet.view().record.message == ""
+
+
+def test_a_node_list_that_breaks_off_retires_nobody(fleet: Fleet) -> None:
+    fleet.join_all(document())
+    lost = next(iter(fleet.nodes()))
+    fault = fleet.scene.engine.faults.add("kubernetes", "LIST nodes", DOWN, times=None)
+    fleet.scene.world.aws.lose_instance(fleet.instance_of(lost))
+    fleet.live(minutes=6)
+    assert lost in fleet.nodes()
+    assert "listing the Nodes" in fleet.view().record.message
+
+    fleet.scene.engine.faults.remove(fault)
+    fleet.live(minutes=6)
+    assert lost not in fleet.nodes()
+
+
+def test_a_teardown_waits_for_a_provider_that_does_not_answer(fleet: Fleet) -> None:
+    fleet.join_all(document())
+    pools = fleet.apply(without_pools(), prune=True)
+    fleet.scene.engine.faults.add("aws", "*", DOWN, times=None)
+    fleet.live(minutes=10)
+    [cluster] = fleet.scene.engine.inventory.items(kind="cluster")
+    assert cluster.cloud == "aws"
+
+    fleet.scene.engine.faults.clear()
+    [view] = fleet.settle(pools)
+    assert view.record.state == SubstrateState.DELETED
+    assert fleet.scene.engine.inventory.items() == ()
