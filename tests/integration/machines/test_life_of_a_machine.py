@@ -177,6 +177,20 @@ def test_a_gateway_that_was_away_hears_of_the_machine_again_without_a_new_join(w
     assert len(world.joins()) == 1
 
 
+def test_a_machine_that_the_gateway_no_longer_knows_joins_again_without_a_new_pod(world: VirtualWorld) -> None:
+    world.join_one()
+    world.take_token()
+    world.advance(TIMES.secret_sync_seconds + 2)
+    world.gateway.double.nodes.clear()
+    world.advance(60)
+    assert len(world.joins()) == 1
+    world.give_token()
+    world.advance(TIMES.secret_sync_seconds + 40)
+    assert len(world.joins()) == 2
+    (identity,) = world.gateway.double.nodes
+    assert world.gateway.requests(HEARTBEAT)[-1].bearer == identity
+
+
 def test_changed_settings_replace_the_pod_and_the_machine_is_still_the_same_node(world: VirtualWorld) -> None:
     world.join_one()
     world.take_token()

@@ -80,7 +80,7 @@ def test_a_container_knows_its_node_its_state_folder_and_the_tokens_file(group: 
     assert environment["BCD_JOIN_TOKEN_FILE"]["value"] == "/var/run/bcd/join/token"
 
 
-def test_the_join_secret_is_an_optional_volume_of_the_join_container_alone() -> None:
+def test_the_join_secret_is_an_optional_volume_of_both_containers_for_a_running_bcd_may_have_to_join_again() -> None:
     pod = template()["spec"]
     (volume,) = [volume for volume in pod["volumes"] if "secret" in volume]
     assert volume["secret"]["optional"] is True
@@ -89,7 +89,7 @@ def test_the_join_secret_is_an_optional_volume_of_the_join_container_alone() -> 
         for container in [*pod["initContainers"], *pod["containers"]]
         if any(mount["name"] == volume["name"] for mount in container["volumeMounts"])
     ]
-    assert mounted == ["join"]
+    assert mounted == ["join", "run"]
 
 
 def test_the_pods_hold_no_credential_for_the_kubernetes_api() -> None:

@@ -7,7 +7,7 @@ The contract with the container (agent/bcd reads exactly this): `bcd join` runs 
 has joined, `bcd run` serves. Both get the settings as environment from the ConfigMap (an empty value means "not set"),
 the Node's name as BCD_NODE_NAME, their state in BCD_STATE_DIR on the host, and, once there is one, the join token as
 the file BCD_JOIN_TOKEN_FILE: the Secret is mounted as optional, and the kubelet puts the file there and
-replaces it while the container waits.
+replaces it while the container waits. `run` has it too: a machine that the gateway no longer knows joins again there.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def _pod(*, pool_id: PoolId, agent: AgentSettings, keys: list[str]) -> dict[str,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
         "initContainers": [_container("join", agent.image, environment, [state, join])],
-        "containers": [_container("run", agent.image, environment, [state, plugins])],
+        "containers": [_container("run", agent.image, environment, [state, join, plugins])],
         "volumes": [
             {"name": "state", "hostPath": {"path": STATE_DIRECTORY, "type": "DirectoryOrCreate"}},
             {"name": "device-plugins", "hostPath": {"path": DEVICE_PLUGIN_DIRECTORY, "type": "DirectoryOrCreate"}},
