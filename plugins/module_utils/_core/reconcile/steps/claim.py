@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...cluster import claim
-from ...model.errors import ClusterError
+from ...cluster.api import ClusterApi
+from ...model.errors import ClusterAccessDenied, ClusterError, ProviderError
 from ...store import substrates
 from ..context import PassContext
 from ..outcome import DONE, Outcome, of_error
+from .entry import restore_access
 
 
 def hold_claim(ctx: PassContext) -> Outcome:
@@ -20,8 +22,8 @@ def hold_claim(ctx: PassContext) -> Outcome:
         ctx.claimed = ctx.substrate.claim_held
         return DONE
     try:
-        claim.hold_claim(ctx.api, pool_id=ctx.pool.id)
-    except ClusterError as error:
+        _claim(ctx, ctx.api)
+    except (ClusterError, ProviderError) as error:
         ctx.close()
         return of_error(error, doing=f"claiming cluster {ctx.cluster.name}")
     ctx.claimed = True
@@ -31,3 +33,12 @@ def hold_claim(ctx: PassContext) -> Outcome:
             substrates.put_substrate(tx, substrate)
         ctx.substrate = substrate
     return DONE
+
+
+def _claim(ctx: PassContext, api: ClusterApi) -> None:
+    """Claim with our own credential, of which this is the first use in a pass. Refused: restore it, once, and go on."""
+    try:
+        claim.hold_claim(api, pool_id=ctx.pool.id)
+    except ClusterAccessDenied:
+        restore_access(ctx)
+        claim.hold_claim(api, pool_id=ctx.pool.id)

@@ -26,6 +26,20 @@ def enter_cluster(ctx: PassContext) -> Outcome:
     return DONE
 
 
+def restore_access(ctx: PassContext) -> None:
+    """Make what is missing of our own access again, with the provider's token.
+
+    For a credential that was minted and is refused: somebody deleted our service account's cluster role binding.
+
+    Raises:
+        ClusterError, ProviderError: it cannot be made, or not now.
+    """
+    if ctx.observed is None:
+        return
+    with access.bootstrap_api(ctx.driver.bootstrap_access(ctx.observed)) as bootstrap:
+        access.make_access(bootstrap, pool_id=ctx.pool.id)
+
+
 def _open(ctx: PassContext, cluster: ObservedCluster) -> None:
     ctx.api = access.open_cluster(ctx.driver.bootstrap_access(cluster), pool_id=ctx.pool.id)
 
