@@ -10,4 +10,4 @@ import sys
 from .command_line import main
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -38,11 +38,11 @@ _WELL, _WRONG, _SET_RIGHT = 0, 1, 2
 Command = Callable[[Settings, argparse.Namespace], int]
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Arguments:
-        argv: the arguments, without the program's name.
+        argv: the arguments, without the program's name; None for the process's own.
 
     Returns:
         The exit status.
