@@ -93,7 +93,8 @@ def check_alias(words: list[str]) -> None:
 
 
 def check_sourced(words: list[str]) -> None:
-    assert [word for word in words if not (CHECKOUT / word).exists()] == []
+    # `make venv` makes .venv; these tests run in it, or in one like it.
+    assert [word for word in words if not (Path(sys.prefix) / Path(word).relative_to(".venv")).exists()] == []
 
 
 @pytest.mark.parametrize("command", _ALL_COMMANDS + _INLINE_COMMANDS)
