@@ -89,6 +89,7 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
             notify("READY=1")
             say(f"bc-fleetd runs passes, and answers bcd at {address} (pin {certificate.pin})")
             number = signals.get()
+            session.stopping.set()
             notify("STOPPING=1")
             if number == _GATEWAY_ENDED:
                 dispatcher.stop(grace_seconds=_GRACE_SECONDS)

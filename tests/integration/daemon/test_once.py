@@ -1,0 +1,79 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`bc-fleetd once`: each due pass once, and what it says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from ansible_collections.better_compute.fleet.daemon.once import run_due
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import Lease, PoolRecord
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, substrates, work
+
+from .conftest import Door
+
+Pools = Callable[[int], list[PoolRecord]]
+
+
+def test_a_pass_that_fails_is_named_and_the_others_have_theirs(session: Session, due_pools: Pools, door: Door) -> None:
+    pools = due_pools(3)
+    door.open.set()
+    said: list[str] = []
+    assert not run_due(session, say=said.append)
+    assert {line.partition(":")[0] for line in said} == {pool.id for pool in pools}
+    assert all("the pass failed: RuntimeError at" in line for line in said)
+    assert "jammed" not in "".join(said)
+
+
+def test_a_pool_that_is_due_again_at_once_has_one_pass(
+    session: Session, clocked_store: Store, due_pools: Pools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pools = due_pools(2)
+    ran: list[str] = []
+
+    def due_again(_doors: object, lease: Lease) -> None:
+        ran.append(lease.unit)
+        with clocked_store.write(lease=lease) as tx:
+            work.release(tx, lease, tx.now)
+
+    monkeypatch.setattr(
+        "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass", due_again
+    )
+    said: list[str] = []
+    assert run_due(session, say=said.append)
+    assert sorted(ran) == sorted(pool.id for pool in pools)
+    assert sorted(said) == [f"pool-{number} ({pool.id}): pending" for number, pool in enumerate(pools)]
+    with clocked_store.read() as tx:
+        assert [work.lease_of(tx, pool.id) for pool in pools] == [None, None]
+
+
+def test_a_pool_in_error_is_not_well(
+    session: Session, clocked_store: Store, due_pools: Pools, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    due_pools(1)
+
+    def fails(_doors: object, lease: Lease) -> None:
+        with clocked_store.write(lease=lease) as tx:
+            (record,) = substrates.substrates(tx)
+            substrates.put_substrate(tx, replace(record, state=SubstrateState.ERROR, message="no such zone"))
+            work.release(tx, lease, tx.now + timedelta(minutes=5))
+
+    monkeypatch.setattr(
+        "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass", fails
+    )
+    said: list[str] = []
+    assert not run_due(session, say=said.append)
+    assert said[0].endswith(": error: no such zone")
+
+
+def test_nothing_due_is_said(session: Session) -> None:
+    said: list[str] = []
+    assert run_due(session, say=said.append)
+    assert said == ["no pass is due"]

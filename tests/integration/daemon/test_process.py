@@ -1,0 +1,88 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`bc-fleetd run` as the process that a service manager starts: what it says, where it answers, how it ends."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.better_compute.fleet.tests.support.daemon_process import (
+    CHECKOUT,
+    COMMAND,
+    daemon,
+    environment_for,
+)
+from ansible_collections.better_compute.fleet.tests.support.wire_client import wire_client
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """On a SQLite file that does not exist yet."""
+    made = environment_for(f"sqlite:///{tmp_path / 'fleet.db'}", tmp_path)
+    return made | {"NOTIFY_SOCKET": str(tmp_path / "notify")}
+
+
+@pytest.fixture
+def manager(tmp_path: Path) -> Iterator[socket.socket]:
+    """The service manager's socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind(str(tmp_path / "notify"))
+        listening.settimeout(60)
+        yield listening
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_says_when_it_is_ready_and_ends_well_when_told_to(
+    environment: dict[str, str], manager: socket.socket, number: signal.Signals
+) -> None:
+    with daemon(environment) as process:
+        assert manager.recv(1000) == b"READY=1"
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.startswith("bc-fleetd runs passes, and answers bcd at https://127.0.0.1:")
+        port = int(line.split()[7].rpartition(":")[2])
+        with wire_client(port) as client:
+            assert client.heartbeat("node_" + "0" * 26).status == 401
+        process.send_signal(number)
+        assert manager.recv(1000) == b"STOPPING=1"
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert out == ""
+    assert all(entry.startswith("time=") for entry in err.splitlines())
+    assert f"told to stop ({number.name})" in err
+    assert "bc-fleetd has stopped" in err
+
+
+def test_a_database_that_is_away_is_waited_for(environment: dict[str, str], tmp_path: Path) -> None:
+    environment |= {"BC_FLEET_STORE_DATABASE_URL": "postgresql+psycopg://u:the-secret@127.0.0.1:1/fleet"}
+    with daemon(environment) as process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        assert "the database is not to be had" in line
+        assert "the-secret" not in line
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert (out, err) == ("", "")
+
+
+def test_a_certificate_is_made_and_shown(environment: dict[str, str], manager: socket.socket) -> None:
+    made = subprocess.run([*COMMAND, "certificate"], cwd=CHECKOUT, env=environment, capture_output=True, text=True)
+    pin = made.stdout.split()[-1]
+    with daemon(environment) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line.rstrip().endswith(f"(pin {pin})")
+        port = int(line.split()[7].rpartition(":")[2])
+        shown = ssl.get_server_certificate(("127.0.0.1", port))
+        assert shown == (Path(environment["BC_FLEET_GATEWAY_STATE_DIR"]) / "gateway-certificate.pem").read_text()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
