@@ -114,7 +114,7 @@ REPEATED = {
 
 SPREAD = 16
 SPREAD_ON_POSTGRESQL = 4
-CHUNKS = 16
+CHUNKS = 48
 
 
 def lives_on(url: str, strike: Callable[[Point], bool]) -> tuple[Ended, ...]:

@@ -23,7 +23,6 @@ from typing import Any, Final
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PLATFORM_TENANT
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import AccountRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import (
     fleet,
     passes,
@@ -31,14 +30,14 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     substrates,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers import open_driver
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import Driver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import (
     Store,
     join_tokens,
     open_store,
     work,
 )
+
+from .drivers import drivers_opened_once
 
 POOL: Final = "gpu-fleet"
 BOOKED_GPUS: Final = 2
@@ -116,26 +115,13 @@ def run(orders: Orders, connection: Connection) -> None:
         settings=load_settings(environ=orders.environment),
         caller="life",
         holder=f"{orders.phase}/{os.getpid()}",
-        open_driver=_drivers(clock),
+        open_driver=drivers_opened_once(clock),
         sleep=partial(_wait_for_work, store, clock),
     )
     try:
         connection.send(("done", PHASES[orders.phase](session, orders)))
     except Exception:  # noqa: BLE001 -- whatever it is, the test tells it
         connection.send(("failed", traceback.format_exc()))
-
-
-def _drivers(clock: ParentsClock) -> Callable[[AccountRecord], Driver]:
-    """Opens an account's driver once: boto3's clients are half of what a short pass costs."""
-    opened: dict[str, Driver] = {}
-
-    def driver(account: AccountRecord) -> Driver:
-        key = f"{account.id}/{account.generation}"
-        if key not in opened:
-            opened[key] = open_driver(account, clock=clock)
-        return opened[key]
-
-    return driver
 
 
 def _wait_for_work(store: Store, clock: ParentsClock, _seconds: float) -> None:

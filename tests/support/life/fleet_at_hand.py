@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial
 from typing import Any, Final
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
@@ -29,7 +28,6 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers import open_driver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import (
     clusters,
     events,
@@ -40,6 +38,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.store i
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.tables import tables
 
 from .child import POOL
+from .drivers import drivers_opened_once
 from .world import Scene
 
 _STEP_SECONDS: Final = 10.0
@@ -74,7 +73,9 @@ class Fleet:
             with self.session.store.read() as tx:
                 due, now = work.next_due(tx), tx.now
             left = (due - now).total_seconds() if due is not None else _STEP_SECONDS
-            self.scene.clock.advance(min(max(0.5, left), _STEP_SECONDS))
+            # Machines may join and fall silent on the way, which makes their pool due earlier.
+            step = _STEP_SECONDS if self.scene.engine.inventory.machines() else left
+            self.scene.clock.advance(min(max(0.5, left), step))
 
     def run_due(self) -> None:
         """The passes that are due now."""
@@ -191,7 +192,7 @@ def fleet_at_hand(scene: Scene, **environment: str) -> Fleet:
         settings=load_settings(environ=settings),
         caller="test",
         holder="test",
-        open_driver=partial(open_driver, clock=clock),
+        open_driver=drivers_opened_once(clock),
         sleep=sleep,
     )
     return Fleet(scene=scene, session=session)
