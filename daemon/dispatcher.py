@@ -71,6 +71,8 @@ class Dispatcher:
             self._run(lease)
             while not self._session.stopping.is_set() and (more := self._claim(1)):
                 self._run(more[0])
+        except Exception:  # noqa: BLE001 -- a thread's last edge: the next tick starts another worker
+            _LOG.exception("a worker has ended early")
         finally:
             self._rest(1)
 
