@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleError
@@ -45,21 +44,10 @@ class ActionModule(ActionBase):
         return result | module_result
 
     def _read(self, src: str) -> Mapping[str, Any]:
-        text = self._loader.get_text_file_contents(self._find(src))
+        text = self._loader.get_text_file_contents(self._find_needle("files", src))
         if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
             raise InvalidInput([Problem(path="", message=f"{src} is not UTF-8 text")])
         document = load_text(text, src)
         if not isinstance(document, Mapping):
             raise InvalidInput([Problem(path="", message=f"expected a FleetConfig (a mapping) in {src}")])
         return document
-
-    def _find(self, src: str) -> str:
-        """Where the file is: beside the role or play, as for any task, else in the folder that the command runs in."""
-        try:
-            found: str = self._find_needle("files", src)
-        except AnsibleError:
-            here = Path.cwd() / src
-            if not here.is_file():
-                raise
-            return str(here)
-        return found

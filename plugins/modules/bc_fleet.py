@@ -27,7 +27,7 @@ options:
     description:
       - A file with the document, JSON or YAML. It is read on the controller, and may be a vault file, unless
         O(remote_src) is set.
-      - A relative path is looked for beside the role or playbook, then in the folder that the command is run in.
+      - A relative path is looked for as the files of any task are, in an ad-hoc run in the folder that it is run in.
     type: path
   remote_src:
     description:

@@ -1,0 +1,49 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When a substrate counts as settled."""
+
+from __future__ import annotations
+
+import pytest
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import (
+    PLATFORM_TENANT,
+    AccountId,
+    ClusterId,
+    PoolId,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import SubstrateRecord
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
+
+
+def view(state: SubstrateState, *, ready: bool = False, in_time: bool = True) -> SubstrateView:
+    record = SubstrateRecord(
+        pool_id=PoolId("pool_01kb5c0000000000000000000a"),
+        tenant_id=PLATFORM_TENANT,
+        account_id=AccountId("acct_01kb5c0000000000000000000a"),
+        cluster_id=ClusterId("kcl_01kb5c0000000000000000000a"),
+        mode="create",
+        state=state,
+    )
+    return SubstrateView(pool="p", provider="aws", account="a", record=record, ready=ready, in_time=in_time)
+
+
+@pytest.mark.parametrize("state", [SubstrateState.ERROR, SubstrateState.DELETED])
+def test_failed_and_gone_are_final(state: SubstrateState) -> None:
+    assert view(state).settled
+
+
+def test_ready_is_final_for_the_generation_that_was_declared_last_only() -> None:
+    assert view(SubstrateState.READY, ready=True).settled
+    assert not view(SubstrateState.READY).settled
+
+
+@pytest.mark.parametrize("state", [SubstrateState.PROVISIONING, SubstrateState.UPDATING, SubstrateState.DELETING])
+def test_what_still_moves_is_not_settled(state: SubstrateState) -> None:
+    assert not view(state).settled
+
+
+def test_an_error_that_no_pass_has_looked_into_is_not_settled() -> None:
+    assert not view(SubstrateState.ERROR, in_time=False).settled
