@@ -45,12 +45,13 @@ class Calls:
                 reply, in which AWS may quote a session token.
         """
         from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
 
         wait = _FIRST_WAIT_SECONDS
         while True:
             try:
                 return method(*args, **kwargs)
-            except (BotoCoreError, ClientError) as error:
+            except (BotoCoreError, ClientError, ResponseParserError) as error:
                 problem = errors.translate(error)
             pause = wait * (0.5 + self._jitter() / 2)
             if not isinstance(problem, Throttled) or pause > self._budget:

@@ -132,9 +132,11 @@ def translate(error: Exception) -> ProviderError:
     """The contract's error for an exception of botocore.
 
     Arguments:
-        error: a ClientError (the service answered with an error) or a BotoCoreError (no answer, or no call made).
+        error: a ClientError (the service answered with an error), a ResponseParserError (the answer is not AWS's) or a
+            BotoCoreError (no answer, or no call made).
     """
     from botocore.exceptions import ClientError
+    from botocore.parsers import ResponseParserError
 
     if isinstance(error, ClientError):
         reply = error.response
@@ -145,6 +147,9 @@ def translate(error: Exception) -> ProviderError:
             message=str(body.get("Message", "")),
             status=reply.get("ResponseMetadata", {}).get("HTTPStatusCode", 0),
         )
+    if isinstance(error, ResponseParserError):
+        # Its text quotes the whole body, which may be a proxy's page or anything.
+        return Unavailable("the answer is not one of AWS's: is there a proxy in between?")
     return _sdk_error(error)
 
 
