@@ -45,7 +45,7 @@ class Life:
         self._until_done(self._tear_down)
 
     def _until_done(self, one_pass: Callable[[], bool]) -> None:
-        for _line in range(60):
+        for _pass in range(60):
             try:
                 done = one_pass()
             except ClusterError as error:
