@@ -112,8 +112,8 @@ REPEATED = {
 }
 """A token that a killed process took with it is minted anew, and goes into the Secret once more."""
 
-SPREAD = 16
-SPREAD_ON_POSTGRESQL = 4
+SPREAD = 8
+SPREAD_ON_POSTGRESQL = 3
 CHUNKS = 48
 
 

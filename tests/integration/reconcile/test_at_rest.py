@@ -43,9 +43,9 @@ def test_a_converged_pass_reads_the_least_and_writes_nothing(fleet_on_either: Fl
 def test_a_fleet_at_rest_is_looked_at_every_five_minutes(fleet: Fleet) -> None:
     fleet.join_all(document())
     mark = fleet.scene.engine.log.mark
-    fleet.live(minutes=16)
+    fleet.live(minutes=11)
     looks = fleet.scene.engine.log.entries(after=mark, name="eks.DescribeCluster")
-    assert 2 <= len(looks) <= 4
+    assert len(looks) in (2, 3)
 
 
 def test_a_second_process_leaves_a_pool_alone_that_another_one_works_on(fleet_on_either: Fleet) -> None:

@@ -27,7 +27,7 @@ def test_a_booking_ends_with_its_machine_once_and_with_one_refund(
     ended = fleet.reservation(booked)
     assert ended.state == ends_as
     assert name in ended.message
-    fleet.live(minutes=6)
+    fleet.live(until=lambda: fleet.view().record.nodes_joined == 3, minutes=6)
     rows = fleet.rows()
     assert len(rows["refunds"]) == 1
     assert rows["held_devices"] == []
@@ -69,7 +69,7 @@ def test_nodes_that_are_back_on_the_second_list_were_never_gone(fleet: Fleet) ->
     for name in before:
         fleet.scene.world.machines.cut_off(fleet.instance_of(name), cut=False)
         cluster.put_node(name, labels=standing[name]["labels"], uid=standing[name]["uid"])
-    fleet.live(minutes=6)
+    fleet.live(minutes=2)
     assert {name: node.id for name, node in fleet.nodes().items()} == {name: node.id for name, node in before.items()}
     assert fleet.events("node.retired") == ()
     assert fleet.view().record.message == ""
