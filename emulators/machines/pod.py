@@ -143,6 +143,8 @@ class Pod:
             return 1
         command = [*(container.get("command") or []), *(container.get("args") or [])]
         try:
-            return await self._run_image(command, relocate(environ, mounts=volumes.mounts(container), root=root))
+            return await self._run_image(
+                command, relocate(environ, container, mounts=volumes.mounts(container), root=root)
+            )
         finally:
             remove(root)
