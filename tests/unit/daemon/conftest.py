@@ -15,6 +15,18 @@ import pytest
 def _log_as_before() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
+    levels = _levels()
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
+    for name in _levels():
+        logging.getLogger(name).setLevel(levels.get(name, logging.NOTSET))
+
+
+def _levels() -> dict[str, int]:
+    """The level of each logger that there is."""
+    return {
+        name: found.level
+        for name, found in logging.root.manager.loggerDict.items()
+        if isinstance(found, logging.Logger)
+    }
