@@ -322,7 +322,7 @@ def test_a_document_nested_without_end_is_refused() -> None:
     deep: list[Any] = []
     for _level in range(100_000):
         deep = [deep]
-    assert problems({"version": 1, "sites": deep}) == {"": "nested too deeply for a FleetConfig"}
+    assert problems({"version": 1, "sites": deep}) == {"sites" + "[0]" * 31: "nested more than 32 deep"}
 
 
 def test_the_schema_takes_the_example_and_refuses_an_unknown_key() -> None:

@@ -133,6 +133,12 @@ def test_every_problem_is_told_at_once_with_the_variable_it_came_from(file: Path
     assert "unheard" in told
 
 
+def test_a_wrong_item_of_a_list_is_told_with_the_variable_it_came_from(file: Path) -> None:
+    told = problems(file, {"BC_FLEET_AGENT_PINS": f"{PIN},short"})
+    assert list(told) == ["agent.pins[1]"]
+    assert told["agent.pins[1]"].endswith('found the string "short" (from BC_FLEET_AGENT_PINS)')
+
+
 def test_a_certificate_goes_with_its_key(file: Path) -> None:
     assert problems(file, {"BC_FLEET_GATEWAY_KEY_FILE": "/key.pem"})["gateway"].startswith(
         "certificate_file and key_file"

@@ -12,8 +12,8 @@ import pytest
 import yaml
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import load_file, load_text
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import (
-    MAX_DOCUMENT_CHARACTERS,
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.bounds import (
+    MAX_DOCUMENT_BYTES,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import example
@@ -102,7 +102,7 @@ def test_json_that_readers_take_differently_is_refused(text: str, path: str, mes
 
 
 def test_a_text_without_end_is_refused_unread() -> None:
-    assert "a document has at most" in problems(" " * (MAX_DOCUMENT_CHARACTERS + 1), "x.yml")[""]
+    assert "a document has at most" in problems(" " * (MAX_DOCUMENT_BYTES + 1), "x.yml")[""]
 
 
 def test_a_file_is_read_as_its_ending_says(tmp_path: Path) -> None:

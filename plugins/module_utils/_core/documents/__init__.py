@@ -8,8 +8,16 @@ Nothing here knows records, providers or Ansible. pydantic is used in this room 
 
 from __future__ import annotations
 
-from .load import load_file, load_text, parse_document
+from .load import load_file, load_stream, load_text, parse_document
 from .schema import document_schema
 from .settings import Settings, load_settings
 
-__all__ = ["Settings", "document_schema", "load_file", "load_settings", "load_text", "parse_document"]
+__all__ = [
+    "Settings",
+    "document_schema",
+    "load_file",
+    "load_settings",
+    "load_stream",
+    "load_text",
+    "parse_document",
+]

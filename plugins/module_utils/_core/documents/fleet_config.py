@@ -135,12 +135,25 @@ class FleetConfigModel(BaseModel):
     """A FleetConfig document, version 1."""
 
     model_config = _CLOSED
+    schema_: str | None = Field(
+        default=None,
+        alias="$schema",
+        description="Where this JSON Schema is, for editors: a path relative to the document, or a URL. Ignored.",
+    )
     version: Annotated[int, Field(ge=1, le=1)]  # not Literal[1], which true and 1.0 would equal
     sites: list[SiteModel] = Field(default_factory=list)
     provider_accounts: list[AwsAccountModel] = Field(default_factory=list)
     pools: list[PoolModel] = Field(default_factory=list)
     quotas: list[QuotaModel] = Field(default_factory=list)
 
+
+ENTRIES: dict[str, tuple[str, type[BaseModel]]] = {
+    "sites": ("sites", SiteModel),
+    "providerAccounts": ("provider_accounts", AwsAccountModel),
+    "pools": ("pools", PoolModel),
+    "quotas": ("quotas", QuotaModel),
+}
+"""A document's sections: key -> FleetConfigModel's field, and the model of one entry."""
 
 _ELSEWHERE = "belongs to another product of the platform and has no place here: take this section out"
 _LATER = "is not in this version of the collection"

@@ -12,6 +12,9 @@ from typing import Any, NoReturn
 from ..model.errors import InvalidInput, Problem
 from .spelling import KeyPath, path_text
 
+_MAX_PROBLEMS = 100
+"""Keys given twice that are told of."""
+
 
 def load(text: str) -> object:
     """Read one JSON value.
@@ -26,21 +29,24 @@ def load(text: str) -> object:
         if len(value) < len(pairs):
             seen: set[str] = set()
             for key, _value in pairs:
-                if key in seen:
+                if key in seen and len(repeated) < _MAX_PROBLEMS:
                     repeated.append((value, key))
                 seen.add(key)
         return value
 
     try:
         data = json.loads(text, object_pairs_hook=as_dict, parse_constant=_no_number)
+        paths = dict(_places(data, {id(value) for value, _key in repeated})) if repeated else {}
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise InvalidInput([Problem(path="", message=f"not JSON: {error.msg} ({place})")]) from None
-    except (ValueError, RecursionError) as error:
-        message = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise InvalidInput([Problem(path="", message=f"not JSON that can be read: {message}")]) from None
+    except _NoNumber as error:
+        raise InvalidInput([Problem(path="", message=f"not JSON that can be read: {error}")]) from None
+    except RecursionError:
+        raise InvalidInput([Problem(path="", message="not JSON that can be read: nested too deeply")]) from None
+    except ValueError:  # Python converts no number of more than 4300 digits
+        raise InvalidInput([Problem(path="", message="not JSON that can be read: a number is too long")]) from None
     if repeated:
-        paths = dict(_places(data, {id(value) for value, _keys in repeated}))
         # The first value of a repeated key is not in the data any more: what is wrong in it waits for the next run.
         raise InvalidInput(
             [
@@ -52,8 +58,12 @@ def load(text: str) -> object:
     return data
 
 
+class _NoNumber(ValueError):
+    """A constant of JavaScript's that JSON does not have."""
+
+
 def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number in JSON")
+    raise _NoNumber(f"{name} is no number in JSON")
 
 
 def _places(value: object, wanted: set[int], path: KeyPath = ()) -> Iterator[tuple[int, KeyPath]]:

@@ -5,25 +5,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, TypeVar
 
 from ..model.declared import Account, CreateCluster, Flavor, FleetConfig, Gpus, Pool, Quota, Site, Substrate
 from ..model.errors import InvalidInput, Problem
 from ..model.ids import TenantId
 from . import json_text, yaml_text
-from .fleet_config import REFUSED, AwsAccountModel, FleetConfigModel, PoolModel, SubstrateModel
-from .problems import as_problems, found, from_pydantic, nulls
-from .pydantic_shim import ValidationError, require_pydantic
+from .bounds import MAX_DOCUMENT_BYTES, check_shape, check_size
+from .fleet_config import ENTRIES, REFUSED, AwsAccountModel, FleetConfigModel, PoolModel, SubstrateModel
+from .problems import Told, found, from_pydantic, nulls
+from .pydantic_shim import BaseModel, ValidationError, require_pydantic
 from .references import references
 from .spelling import KeyPath
 
-MAX_DOCUMENT_CHARACTERS = 16 * 1024 * 1024
-"""A document of 10,000 pools has about 6 million; what is longer is not a fleet, and would be held in memory whole."""
-
-_MAX_DOCUMENT_BYTES = 4 * MAX_DOCUMENT_CHARACTERS
-"""UTF-8 has at most four bytes a character."""
+Model = TypeVar("Model", bound=BaseModel)
 
 _PROVIDERS_TO_COME = frozenset({"gcp", "digitalocean"})
 
@@ -32,16 +31,14 @@ def load_text(text: str, name: str) -> object:
     """Read a document's text as plain data.
 
     Arguments:
-        text: JSON or YAML, at most MAX_DOCUMENT_CHARACTERS.
+        text: JSON or YAML, at most MAX_DOCUMENT_BYTES characters.
         name: the file's name; its ending says which of the two (`.json`, `.yml`, `.yaml`); without one, a text that
             opens with a brace is JSON.
 
     Raises:
         InvalidInput: it is not readable, or holds what YAML readers understand differently.
     """
-    if len(text) > MAX_DOCUMENT_CHARACTERS:
-        limit = f"a document has at most {MAX_DOCUMENT_CHARACTERS} characters, this one {len(text)}"
-        raise InvalidInput([Problem(path="", message=limit)])
+    check_size(len(text), name or "the text")
     text = text.removeprefix("\ufeff")
     lowered = name.lower()
     if lowered.endswith((".yml", ".yaml")):
@@ -57,32 +54,45 @@ def load_file(path: Path | str) -> object:
     Raises:
         InvalidInput: it cannot be read, is too large, or is not what load_text takes.
     """
-    file = Path(path)
+    if "\0" in str(path):
+        raise InvalidInput([Problem(path="", message="no file's name has a NUL in it")])
     try:
-        with file.open("rb") as stream:
-            content = stream.read(_MAX_DOCUMENT_BYTES + 1)  # no more, however large it is
-        text = content.decode("utf-8")
+        with Path(path).open("rb") as stream:
+            return load_stream(stream, str(path))
     except OSError as error:
-        raise InvalidInput([Problem(path="", message=f"{file} cannot be read: {error.strerror}")]) from None
+        raise InvalidInput([Problem(path="", message=f"{path} cannot be read: {error.strerror}")]) from None
+
+
+def load_stream(stream: BinaryIO, name: str) -> object:
+    """Read a document from an open file or pipe as plain data; see :func:`load_text`. No more is read than is taken.
+
+    Raises:
+        InvalidInput: it is too large, or is not what load_text takes.
+        OSError: it cannot be read.
+    """
+    with suppress(OSError):  # what has no descriptor has no size to know beforehand
+        check_size(os.fstat(stream.fileno()).st_size, name)
+    content = stream.read(MAX_DOCUMENT_BYTES + 1)
+    check_size(len(content), name)
+    try:
+        text = content.decode("utf-8")
     except UnicodeDecodeError:
-        raise InvalidInput([Problem(path="", message=f"{file} is not UTF-8 text, or is far too large")]) from None
-    return load_text(text, file.name)
+        raise InvalidInput([Problem(path="", message=f"{name} is not UTF-8 text")]) from None
+    return load_text(text, name)
 
 
 def parse_document(data: object) -> FleetConfig:
     """Check plain data (mappings, lists, strings, numbers, booleans) and make it a FleetConfig.
 
     Raises:
-        InvalidInput: with every problem, each with its path as the document spells it.
+        InvalidInput: with every problem, each with its path as the document spells it; of very many, the first hundred.
         ModuleNotFoundError: pydantic is missing.
     """
     require_pydantic()
     if not isinstance(data, Mapping):
         raise InvalidInput([Problem(path="", message=f"expected a FleetConfig (a mapping), found {found(data)}")])
-    try:
-        document = _checked(data)
-    except RecursionError:
-        raise InvalidInput([Problem(path="", message="nested too deeply for a FleetConfig")]) from None
+    check_shape(data)
+    document = _checked(data)
     return FleetConfig(
         version=document.version,
         sites=tuple(
@@ -98,19 +108,41 @@ def parse_document(data: object) -> FleetConfig:
 
 
 def _checked(data: Mapping[str, Any]) -> FleetConfigModel:
-    """The document as its model, when there is nothing wrong with it."""
-    null_paths = list(nulls(data))
-    told: list[tuple[KeyPath, str]] = [(path, "null is no value: leave the key out") for path in null_paths]
-    document: FleetConfigModel | None = None
+    """The document as its model, when there is nothing wrong with it.
+
+    Entries are validated one by one: pydantic would hold every problem of a document in memory before it told the
+    first.
+    """
+    told = Told()
+    sections = {key: value for key, value in data.items() if key in ENTRIES and isinstance(value, list)}
+    frame, around = _validated(FleetConfigModel, {**data, **{key: [] for key in sections}}, (), data)
+    told.add(each for each in around if each[0] == ("version",))
+    entries: dict[str, list[BaseModel]] = {}
+    for key, (name, model) in ENTRIES.items():
+        entries[name] = []
+        for index, item in enumerate(sections.get(key, ())):
+            entry, problems = _validated(model, item, (key, index), data)
+            told.add(problems)
+            if entry is not None:
+                entries[name].append(entry)
+    told.add(each for each in around if each[0] != ("version",))
+    told.add(references(data))
+    told.raise_any()
+    assert frame is not None  # nothing was told
+    return frame.model_copy(update=entries)
+
+
+def _validated(
+    model: type[Model], value: object, path: KeyPath, data: Mapping[str, Any]
+) -> tuple[Model | None, list[tuple[KeyPath, str]]]:
+    """One part of the document as its model, and what is wrong with it."""
+    null_paths = list(nulls(value, path))
+    told: list[tuple[KeyPath, str]] = [(null, "null is no value: leave the key out") for null in null_paths]
     try:
-        document = FleetConfigModel.model_validate(data)
+        return model.model_validate(value), told
     except ValidationError as error:
-        errors = from_pydantic(error, FleetConfigModel, refused=REFUSED)
-        told += _worded(errors, data, null_paths=frozenset(null_paths))
-    told += references(data)
-    if told or document is None:
-        raise InvalidInput(as_problems(told))
-    return document
+        errors = from_pydantic(error, model, refused=REFUSED, at=path)
+        return None, told + _worded(errors, data, null_paths=frozenset(null_paths))
 
 
 def _worded(

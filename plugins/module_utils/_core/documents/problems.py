@@ -11,10 +11,10 @@ from __future__ import annotations
 import difflib
 import json
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..model.errors import Problem
+from ..model.errors import InvalidInput, Problem
 from . import patterns
 from .aws_account import CREDENTIAL_ADVICE, looks_secret
 from .pydantic_shim import BaseModel, ValidationError
@@ -25,6 +25,15 @@ _SHOWN_CHARACTERS = 60
 
 _CLOSE_ENOUGH = 0.6
 """difflib's measure above which a known key is worth suggesting."""
+
+_MOST_TOLD = 100
+"""Nobody reads more at once."""
+
+_MOST_COUNTED = 10_000
+"""A document with more wrong than this is not looked at any further."""
+
+_MOST_BITS_SHOWN = 200
+"""Of a number: 60 digits. Python refuses to write out those of more than 4300."""
 
 _TYPES = {
     "string_type": "a string",
@@ -37,6 +46,39 @@ _TYPES = {
 }
 
 
+class Told:
+    """Collects problems in the order in which they are to be told: the first hundred, and how many more there are."""
+
+    def __init__(self) -> None:
+        """Nothing is wrong yet."""
+        self._problems: list[Problem] = []
+        self._count = 0
+
+    def add(self, told: Iterable[tuple[KeyPath, str]]) -> None:
+        """Take some (path, message) pairs.
+
+        Raises:
+            InvalidInput: there are so many by now that there is no use in looking for more.
+        """
+        for path, message in told:
+            self._count += 1
+            if len(self._problems) < _MOST_TOLD:
+                self._problems.append(Problem(path=path_text(path), message=message))
+            elif self._count >= _MOST_COUNTED:
+                raise InvalidInput([*self._problems, Problem(path="", message="… and thousands more")])
+
+    def raise_any(self) -> None:
+        """End here if anything is wrong.
+
+        Raises:
+            InvalidInput: with what was told.
+        """
+        if more := self._count - len(self._problems):
+            raise InvalidInput([*self._problems, Problem(path="", message=f"… and {more} more")])
+        if self._problems:
+            raise InvalidInput(self._problems)
+
+
 def found(value: object) -> str:
     """A value in a few words: its kind, and itself where that is short and plain."""
     match value:
@@ -44,6 +86,8 @@ def found(value: object) -> str:
             return "null"
         case bool():
             return "true" if value else "false"
+        case int() if value.bit_length() > _MOST_BITS_SHOWN:
+            return "a very long number"
         case int() | float():
             return f"the number {str(value)[:_SHOWN_CHARACTERS]}"
         case str():
@@ -57,23 +101,24 @@ def found(value: object) -> str:
 
 
 def from_pydantic(
-    error: ValidationError, root: type[BaseModel], *, refused: Mapping[tuple[str, str], str]
+    error: ValidationError, root: type[BaseModel], *, refused: Mapping[tuple[str, str], str], at: KeyPath = ()
 ) -> list[tuple[KeyPath, str]]:
     """Every error of a validation as (path, message), in the order of the model's fields.
 
     Arguments:
         root: the model that was validated.
         refused: (model's name, key) -> why a known word is refused, instead of "unknown key".
+        at: where in the document the validated part stands.
     """
     told: dict[tuple[KeyPath, str], None] = {}
     for item in error.errors(include_url=False, include_input=True):
         path = item["loc"]
         if item["type"] == "invalid_key":
-            told[path[:-1], f"a key must be a string, found {found(path[-1])}"] = None
+            told[(*at, *path[:-1]), f"a key must be a string, found {found(path[-1])}"] = None
         elif item["type"] == "extra_forbidden":
-            told[path, _unknown_key(path, root, refused)] = None
+            told[(*at, *path), _unknown_key(path, root, refused)] = None
         else:
-            told[path, _message(item["type"], item.get("ctx", {}), item["msg"], item["input"])] = None
+            told[(*at, *path), _message(item["type"], item.get("ctx", {}), item["msg"], item["input"])] = None
     return list(told)
 
 
@@ -102,6 +147,8 @@ def _message(kind: str, context: Mapping[str, Any], fallback: str, value: object
         # A text where a mapping or list belongs may be anything, a secret too: it is shown in a scalar's place only.
         shown = "a string" if isinstance(value, str) and kind not in {"int_type", "bool_type"} else found(value)
         return f"expected {_TYPES[kind]}, found {shown}"
+    if kind == "string_unicode":
+        return "expected text, found half a character (a surrogate alone)"
     if kind == "string_pattern_mismatch":
         return f"expected {patterns.MEANING[context['pattern']]}, found {found(value)}"
     if kind == "literal_error":
@@ -113,13 +160,13 @@ def _message(kind: str, context: Mapping[str, Any], fallback: str, value: object
     if kind == "too_short":
         return f"expected at least {context['min_length']} items, found {context['actual_length']}"
     if kind == "too_long":
-        return f"expected at most {context['max_length']} items, found {_count(value)}"
+        return f"expected at most {context['max_length']} items, found {_length(value)}"
     if kind == "value_error":
         return str(context["error"])
     return fallback
 
 
-def _count(value: object) -> str:
+def _length(value: object) -> str:
     return str(len(value)) if isinstance(value, list) else "more"
 
 
@@ -130,12 +177,14 @@ def _unknown_key(path: KeyPath, root: type[BaseModel], refused: Mapping[tuple[st
         return refused[model.__name__, key]
     known = [str(field.alias or name) for name, field in model.model_fields.items()]
     by_folded = {name.replace("_", "").lower(): name for name in known}
+    if len(key) > _SHOWN_CHARACTERS:
+        return "unknown key"  # no misspelling of ours, and comparing it would take long
     near = difflib.get_close_matches(key.replace("_", "").lower(), list(by_folded), n=1, cutoff=_CLOSE_ENOUGH)
     if near:
         return f"unknown key; did you mean {by_folded[near[0]]}?"
     if looks_secret(key):
         return f"unknown key; {CREDENTIAL_ADVICE}"
-    return f"unknown key; known here: {', '.join(sorted(known))}"
+    return f"unknown key; known here: {', '.join(sorted(known, key=lambda name: name.lstrip('$')))}"
 
 
 def _model_at(root: type[BaseModel], path: KeyPath) -> type[BaseModel]:

@@ -23,6 +23,10 @@ _AWS_ZONE_OF_REGION = re.compile(r"([a-z]{1,2}|-[a-z]+-[0-9]{1,2}[a-z])", re.ASC
 """What follows a region's name in a zone's: `us-east-1` + `a`, or a local zone's `us-west-2` + `-lax-1a`."""
 
 
+_SHOWN_CHARACTERS = 128
+"""No name, tenant or place is longer."""
+
+
 def references(document: Mapping[str, Any]) -> Told:
     """Every problem between the parts of a document, as (path, message)."""
     sites, accounts, pools = (_by_name(document, section) for section in ("sites", "providerAccounts", "pools"))
@@ -34,6 +38,12 @@ def references(document: Mapping[str, Any]) -> Told:
         yield from _refers((*path, "site"), pool.get("site"), sites, "site", "sites")
         yield from _substrate(path, pool, accounts)
     yield from _quotas(document, pools)
+
+
+def _shown(name: object) -> str:
+    """A name as it stands where it is a plain one; else in quotes, and cut."""
+    plain = isinstance(name, str) and len(name) <= _SHOWN_CHARACTERS and name.isascii() and name.isprintable()
+    return str(name) if plain else found(name)
 
 
 def _items(parent: Mapping[str, Any], section: str) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
@@ -82,7 +92,7 @@ def _account_places(path: KeyPath, config: object) -> Told:
     if isinstance(region, str):
         for zone_path, zone in _texts((*path, "zones"), config.get("zones")):
             if not _is_zone_of(zone, region):
-                yield zone_path, f"expected a zone of the account's region {region}, found {found(zone)}"
+                yield zone_path, f"expected a zone of the account's region {_shown(region)}, found {found(zone)}"
 
 
 def _texts(path: KeyPath, values: object) -> Iterator[tuple[KeyPath, str]]:
@@ -113,7 +123,7 @@ def _substrate(pool_path: KeyPath, pool: Mapping[str, Any], accounts: Mapping[st
     if _tenant(account) != _tenant(pool):
         yield (
             (*path, "account"),
-            f"the account belongs to tenant {_tenant(account)}, the pool to {_tenant(pool)}: "
+            f"the account belongs to tenant {_shown(_tenant(account))}, the pool to {_shown(_tenant(pool))}: "
             "a pool uses its own owner's accounts",
         )
     if account.get("provider") == "aws" and isinstance(account.get("config"), Mapping):
@@ -128,7 +138,7 @@ def _aws_places(path: KeyPath, substrate: Mapping[str, Any], config: Mapping[str
     create = cluster.get("create") if isinstance(cluster, Mapping) else None
     location = create.get("location") if isinstance(create, Mapping) else None
     if isinstance(location, str) and location != region:
-        expected = f"expected the account's region {region}, found {found(location)}"
+        expected = f"expected the account's region {_shown(region)}, found {found(location)}"
         is_zone = _is_zone_of(location, region)
         yield (
             (*path, "cluster", "create", "location"),
@@ -138,7 +148,7 @@ def _aws_places(path: KeyPath, substrate: Mapping[str, Any], config: Mapping[str
     for flavor_path, flavor in _items(substrate, "flavors"):
         for zone_path, zone in _texts((*path, *flavor_path, "zones"), flavor.get("zones")):
             if not _is_zone_of(zone, region):
-                yield zone_path, f"expected a zone of the account's region {region}, found {found(zone)}"
+                yield zone_path, f"expected a zone of the account's region {_shown(region)}, found {found(zone)}"
             elif isinstance(own_zones, list) and zone not in own_zones:
                 yield zone_path, f"expected one of the account's zones, found {found(zone)}"
 
@@ -151,4 +161,4 @@ def _quotas(document: Mapping[str, Any], pools: Mapping[str, Any]) -> Told:
         if isinstance(pool, str) and isinstance(_tenant(quota), str):
             first = seen.setdefault((_tenant(quota), pool), int(path[1]))
             if first != path[1]:
-                yield path, f"tenant {_tenant(quota)} has a quota on this pool already: quotas[{first}]"
+                yield path, f"tenant {_shown(_tenant(quota))} has a quota on this pool already: quotas[{first}]"

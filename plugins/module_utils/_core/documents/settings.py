@@ -44,6 +44,9 @@ _SECTIONS: dict[str, type[BaseModel]] = {
     "gateway": GatewaySection,
     "reconcile": ReconcileSection,
 }
+_KEY_PARTS = 2
+"""Of a path, the section and the key: what follows is inside the value, such as a list's index."""
+
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 
 
@@ -129,7 +132,12 @@ def load_settings(
         told = from_pydantic(error, SettingsModel, refused={})
         problems += as_problems(
             [
-                (at, f"{message} (from {came_from[path_text(at)]})" if path_text(at) in came_from else message)
+                (
+                    at,
+                    f"{message} (from {came_from[key]})"
+                    if (key := path_text(at[:_KEY_PARTS])) in came_from
+                    else message,
+                )
                 for at, message in told
             ]
         )

@@ -11,7 +11,7 @@ from typing import TypeAlias
 KeyPath: TypeAlias = "tuple[str | int, ...]"
 """Keys and indexes from the document's root."""
 
-_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII)
+_PLAIN_KEY = re.compile(r"\$?[A-Za-z_][A-Za-z0-9_-]{0,58}", re.ASCII)
 _SHOWN_KEY_CHARACTERS = 60
 
 

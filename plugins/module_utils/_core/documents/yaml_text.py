@@ -15,10 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..model.errors import InvalidInput, Problem
+from .bounds import MAX_DEPTH
 from .spelling import KeyPath, path_text
-
-_MAX_DEPTH = 32
-"""Nested collections. A FleetConfig has nine; the limit keeps the recursion far from Python's."""
 
 _MAX_PROBLEMS = 100
 """After so many there is no use in going on."""
@@ -99,8 +97,8 @@ class _Reading:
             self._tell(path, event, "tags (!) are not taken")
         if kind == "ScalarEvent":
             return self._scalar(event, path)
-        if len(path) >= _MAX_DEPTH:
-            self._tell(path, event, f"nested more than {_MAX_DEPTH} deep")
+        if len(path) >= MAX_DEPTH:
+            self._tell(path, event, f"nested more than {MAX_DEPTH} deep")
             raise InvalidInput(self.problems)
         return self._sequence(path) if kind == "SequenceStartEvent" else self._mapping(path)
 
@@ -117,6 +115,10 @@ class _Reading:
         for event in self._events:
             if type(event).__name__ == "MappingEndEvent":
                 break
+            if type(event).__name__ in {"MappingStartEvent", "SequenceStartEvent"}:
+                # Not read on: keys nested in keys have no path that could be measured, and no end.
+                self._tell(path, event, "a key must be a string")
+                raise InvalidInput(self.problems)
             key = self._value(event, path)
             below = (*path, key) if isinstance(key, str) else path
             if not isinstance(key, str):

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MAX_NODE_POOLS = 10
+"""Of one cluster, at every provider, those that are not deleted yet (spec: node-pools API, QUOTA_EXCEEDED)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:

@@ -1,0 +1,73 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every example that is shipped is taken by the collection and by an editor, and makes the plan that it promises."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]  # the lock has no stubs for it
+import pytest
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import (
+    document_schema,
+    load_file,
+    parse_document,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.hopeless import hopeless
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import Records, plan
+from ansible_collections.better_compute.fleet.tests.support.fleet_documents import EXAMPLE
+
+FOLDER = EXAMPLE.parent.resolve()
+EXAMPLES = sorted(file.name for file in FOLDER.iterdir())
+SIZES = {
+    "credentials.json": ["east/l4 1 x 1 = 1", "west/l4 1 x 1 = 1"],
+    "fleet.json": ["gpu-fleet/h100 2 x 2 = 4", "gpu-fleet/h100-spot 1 x 2 = 2 spot"],
+    "one-small-pool.json": ["small/l4 1 x 1 = 1"],
+    "spot-only.yml": ["batch/a100-spot 2 x 2 = 4 spot"],
+    "tenants-and-quotas.yml": ["shared/h100 2 x 2 = 4", "acme-own/l4 4 x 1 = 4"],
+    "two-pools-one-account.json": [
+        "training/h100 2 x 2 = 4",
+        "inference/l4 3 x 2 = 6",
+        "inference/l4-spot 1 x 2 = 2 spot",
+    ],
+    "zone-pinned-flavor.json": ["gpu-fleet/h100-a 2 x 1 = 2", "gpu-fleet/h100-b 1 x 1 = 1"],
+}
+each_example = pytest.mark.parametrize("name", EXAMPLES)
+
+
+def data_of(name: str) -> Any:
+    return load_file(FOLDER / name)
+
+
+@each_example
+def test_an_example_makes_the_plan_that_it_promises(name: str) -> None:
+    config = parse_document(data_of(name))
+    zones = {account.name: tuple(account.config.get("zones", ())) for account in config.accounts}
+    made = plan(config, Records(), zones={key: known for key, known in zones.items() if known}, prune=False)
+    assert (hopeless(config), made.blocked, made.warnings) == ((), (), ())
+    assert sorted(
+        f"{size.pool}/{size.flavor} {size.nodes} x {size.zones} = {size.total}{' spot' if size.spot else ''}"
+        for size in made.sizes
+    ) == sorted(SIZES[name])
+
+
+@each_example
+def test_no_example_promises_more_than_its_pools_hold(name: str) -> None:
+    config = parse_document(data_of(name))
+    zones = {account.name: tuple(account.config.get("zones", ())) for account in config.accounts}
+    made = plan(config, Records(), zones={key: known for key, known in zones.items() if known}, prune=False)
+    for pool in config.pools:
+        held = sum(size.gpus or 0 for size in made.sizes if size.pool == pool.name)
+        assert 0 < sum(quota.gpus for quota in config.quotas if quota.pool == pool.name) <= held
+
+
+@each_example
+def test_an_example_is_what_the_schema_takes_and_names_the_schema(name: str) -> None:
+    jsonschema.Draft202012Validator(document_schema()).validate(data_of(name))
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    where = json.loads(text)["$schema"] if name.endswith(".json") else text.partition("$schema=")[2].split()[0]
+    assert (FOLDER / where).resolve() == FOLDER.parent / "docs" / "schema" / "fleet-config.v1.json"
+    assert (FOLDER / where).is_file()
