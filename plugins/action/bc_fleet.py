@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from ansible.errors import AnsibleError
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible.plugins.action import ActionBase
 
-from ..module_utils._core.documents.load import load_text
+from ..module_utils._core.documents.bounds import check_size
+from ..module_utils._core.documents.load import load_file, load_text
 from ..module_utils._core.model.errors import InvalidInput, Problem
 
 _MODULE = "better_compute.fleet.bc_fleet"
@@ -44,10 +47,20 @@ class ActionModule(ActionBase):
         return result | module_result
 
     def _read(self, src: str) -> Mapping[str, Any]:
-        text = self._loader.get_text_file_contents(self._find_needle("files", src))
-        if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
-            raise InvalidInput([Problem(path="", message=f"{src} is not UTF-8 text")])
-        document = load_text(text, src)
+        file = self._find_needle("files", src)
+        status = Path(file).stat()
+        if stat.S_ISREG(status.st_mode):
+            check_size(status.st_size, src)  # for the loader reads whatever there is
+            document = self._load(file, src)
+        else:
+            document = load_file(file)  # a pipe or a device: no vault writes there, and it need not end
         if not isinstance(document, Mapping):
             raise InvalidInput([Problem(path="", message=f"expected a FleetConfig (a mapping) in {src}")])
         return document
+
+    def _load(self, file: str, src: str) -> object:
+        """A file's plain data, out of a vault where it is in one."""
+        text = self._loader.get_text_file_contents(file)
+        if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
+            raise InvalidInput([Problem(path="", message=f"{src} is not UTF-8 text")])
+        return load_text(text, src)

@@ -218,14 +218,18 @@ def test_a_document_that_cannot_be_used_is_told_in_words_and_not_in_a_traceback(
         "surprise.yml": (b"version: 1\nsites:\n  - name: no\n", "sites[0].name: YAML readers differ on a plain no"),
         "list.yml": (b"- 1\n", "expected a FleetConfig (a mapping) in list.yml"),
         "binary.json": (b'{"version": "\xff\xfe"}', "binary.json is not UTF-8 text"),
+        "long.yml": (b"#" * (17 * 1024 * 1024), "long.yml is too large: a document has at most 16 MiB"),
+        "nul.json": (b"\0", "not JSON: "),
         "locked.json": (b"$ANSIBLE_VAULT;1.1;AES256\n6130\n", "the document locked.json cannot be read: "),
     }
     (desk.folder / "plays").mkdir()
     for name, (content, _) in bad.items():
         (desk.folder / "plays" / name).write_bytes(content)
-    printed, results = play(desk, [{"src": name} for name in (*bad, "none.json")])
+    printed, results = play(desk, [{"src": name} for name in (*bad, ".", "/dev/zero", "none.json")])
     for (name, (_, told)), result in zip(bad.items(), results, strict=False):
         assert told in result["msg"], name
+    assert results[-3]["msg"].endswith("cannot be read: Is a directory")
+    assert results[-2]["msg"] == "/dev/zero is too large: a document has at most 16 MiB"
     assert results[-1]["msg"].startswith("the document none.json cannot be read: Could not find or access")
     assert all(result["failed"] and not result["changed"] for result in results)
     assert "Traceback" not in printed
