@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """bc-fleetd's command line: what a person or the service manager starts. `main` is the console script's entry.
 
-Results go to stdout, the log and errors to stderr. Exit status: 0 well; 1 it went wrong, and trying again may help;
-2 something has to be set right first (arguments, settings, schema).
+Results go to stdout, the log and errors to stderr. Exit status: 0 well; 1 it went wrong, and trying again may help
+(`validate`: a document is not valid); 2 something has to be set right first (arguments, settings, schema, a file that
+cannot be read).
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _WELL, _WRONG, _SET_RIGHT = 0, 1, 2
 
 # Each command imports what it is made of when it runs: a person who asks for the status does not wait for a web server.
 
-Command = Callable[[Settings, argparse.Namespace], int]
+Command = Callable[[argparse.Namespace], int]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     log_to_stderr(debug=arguments.debug)
     command: Command = arguments.command
     try:
-        return command(load_settings(arguments.settings), arguments)
+        return command(arguments)
     except InvalidInput as error:
         _tell("the settings are not right:", *(f"  {problem}" for problem in error.problems))
         return _SET_RIGHT
@@ -77,56 +78,75 @@ def _parser() -> argparse.ArgumentParser:
         ("status", _status, "show the pools and what stands behind them"),
         ("migrate", _migrate, "bring the database to this version's schema"),
         ("certificate", _certificate, "make the gateway's certificate if there is none, and print its pin"),
+        ("validate", _validate, "check FleetConfig documents, without settings or database"),
     ):
         one = commands.add_parser(name, help=text, description=text)
         one.set_defaults(command=command)
-        one.add_argument("--settings", metavar="FILE", help="the settings; else BC_FLEET_SETTINGS")
+        if command is _validate:
+            one.add_argument("files", nargs="+", metavar="FILE", help="a document, JSON or YAML; - for standard input")
+        else:
+            one.add_argument("--settings", metavar="FILE", help="the settings; else BC_FLEET_SETTINGS")
         one.add_argument("--debug", action="store_true", help="log more, and where faults come from")
-        if command is _status:
+        if command in {_status, _validate}:
             one.add_argument("--json", action="store_true", help="as JSON")
     return parser
 
 
-def _run(settings: Settings, _: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     from .service import run
 
-    run(settings, say=_say)
+    run(_settings(arguments), say=_say)
     return _WELL
 
 
-def _once(settings: Settings, _: argparse.Namespace) -> int:
+def _once(arguments: argparse.Namespace) -> int:
     from .once import run_due
 
-    with open_session(settings) as session:
+    with open_session(_settings(arguments)) as session:
         return _WELL if run_due(session, say=_say) else _WRONG
 
 
-def _status(settings: Settings, arguments: argparse.Namespace) -> int:
+def _status(arguments: argparse.Namespace) -> int:
     from .status import print_json, print_table
 
-    with open_session(settings) as session:
+    with open_session(_settings(arguments)) as session:
         views = list_substrates(session)
     (print_json if arguments.json else print_table)(views, to=sys.stdout)
     return _WELL
 
 
-def _migrate(settings: Settings, _: argparse.Namespace) -> int:
+def _migrate(arguments: argparse.Namespace) -> int:
     from .migrations import migrate
 
-    migrate(settings.store.database_url)
+    migrate(_settings(arguments).store.database_url)
     _say("The database has this version's schema.")
     return _WELL
 
 
-def _certificate(settings: Settings, _: argparse.Namespace) -> int:
+def _validate(arguments: argparse.Namespace) -> int:
+    from .validate import print_json, print_lines, validate
+
+    verdicts = validate(arguments.files)
+    (print_json if arguments.json else print_lines)(verdicts, to=sys.stdout)
+    if not all(verdict.readable for verdict in verdicts.values()):
+        return _SET_RIGHT
+    return _WRONG if any(verdict.problems for verdict in verdicts.values()) else _WELL
+
+
+def _certificate(arguments: argparse.Namespace) -> int:
     from .own_certificate import gateway_certificate, is_pinned
 
+    settings = _settings(arguments)
     certificate = gateway_certificate(settings)
     if not is_pinned(settings, certificate):
         _tell("the settings' [agent] pins do not name this key yet: bcd would refuse the gateway")
     _say(f"The gateway's certificate is {certificate.certificate_file}; its pin, for [agent] pins in the settings:")
     _say(certificate.pin)
     return _WELL
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    return load_settings(arguments.settings)
 
 
 def _say(line: str) -> None:
