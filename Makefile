@@ -11,7 +11,7 @@ COMPILE = uv pip compile --quiet $(UPGRADE) --universal --python-version 3.11 --
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-sanity format test sweep quickstart clean
+.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-sanity format test e2e sweep quickstart clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s  %s\n", $$1, $$2}'
@@ -47,6 +47,9 @@ format: venv ## let ruff put the code into its format
 
 test: venv ## every test, on as many cores as there are
 	pytest -n auto $(PYTEST_ARGS)
+
+e2e: venv ## the product as processes, with real Ansible runs, and every secret of it looked for in all they say
+	pytest -n auto -m e2e tests
 
 sweep: venv ## the crash sweep at every single place (`make test` has a spread of it)
 	pytest -n auto -m sweep tests/e2e

@@ -106,6 +106,7 @@ def everything_logged() -> Iterator[Callable[[], str]]:
         root.setLevel(before)
 
 
+@pytest.mark.e2e
 def test_a_whole_life_with_ansible_and_the_daemon_says_and_writes_no_secret(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

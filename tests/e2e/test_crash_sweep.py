@@ -112,7 +112,7 @@ REPEATED = {
 }
 """A token that a killed process took with it is minted anew, and goes into the Secret once more."""
 
-SPREAD = 8
+SPREAD = 6
 SPREAD_ON_POSTGRESQL = 3
 CHUNKS = 48
 

@@ -11,7 +11,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 
+
+@pytest.mark.e2e
 def test_an_interrupted_quickstart_stops_all_that_it_started(tmp_path: Path) -> None:
     story = subprocess.Popen(
         [sys.executable, "-m", "ansible_collections.better_compute.fleet.quickstart", "--into", str(tmp_path)],

@@ -95,11 +95,23 @@ def taken(name: str, message: object) -> bool:
     return True
 
 
+def repeated_ids(message: dict[str, Any]) -> list[str]:
+    """What the schema says in words only: no two GPUs have one id."""
+    ids = [gpu["id"] for gpu in message.get("inventory", {}).get("gpus", [])]
+    return sorted({one for one in ids if ids.count(one) > 1})
+
+
 @given(messages())
 def test_what_the_schema_takes_is_taken_and_nothing_else(told: tuple[str, dict[str, Any]]) -> None:
     name, message = told
-    problems = wire_schema.problems(name, message, strict=False)
+    problems = wire_schema.problems(name, message, strict=False) or repeated_ids(message)
     assert taken(name, message) is not bool(problems), problems
+
+
+def test_gpus_of_one_id_are_refused() -> None:
+    twice = [{"id": "GPU-0", "model": "H100"}, {"id": "GPU-0", "model": "H200"}]
+    message = {**GOOD["joinRequest"][1], "inventory": {"os": {}, "gpus": twice}}
+    assert not taken("joinRequest", message)
 
 
 @pytest.mark.parametrize("name", sorted(GOOD))

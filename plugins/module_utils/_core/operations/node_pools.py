@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
+from ..model.capabilities import MAX_NODE_POOLS
 from ..model.declared import Flavor
 from ..model.errors import Code, InvalidInput, OperationError, Problem
 from ..model.ids import TenantId, new_node_pool_id
@@ -22,9 +23,6 @@ from ..model.states import ClusterState, Intent, NodePoolState
 from ..store import Tx, clusters, events, fleet, work
 from .session import Session
 from .substrates import resolve_pool
-
-MOST_NODE_POOLS = 10
-"""Node pools of one cluster that are not deleted (spec: QUOTA_EXCEEDED)."""
 
 _NAME = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?", re.ASCII)
 _MACHINE_TYPE = re.compile(r"[a-z0-9][a-z0-9.-]{0,62}", re.ASCII)
@@ -153,10 +151,10 @@ def _plan(tx: Tx, *, pool: str, tenant_id: TenantId, wanted: Sequence[WantedNode
     changes = plan_changes(wanted, recorded, cluster=cluster, zones=zones, absent=absent, now=tx.now)
     alive = sum(node_pool.state != NodePoolState.DELETED for node_pool in recorded.values())
     added = sum(change.before is None for change in changes)
-    if added and alive + added > MOST_NODE_POOLS:
+    if added and alive + added > MAX_NODE_POOLS:
         raise OperationError(
             Code.QUOTA_EXCEEDED,
-            f"a cluster has at most {MOST_NODE_POOLS} node pools: {alive} are there, {added} more wanted",
+            f"a cluster has at most {MAX_NODE_POOLS} node pools: {alive} are there, {added} more wanted",
         )
     return NodePoolsPlan(pool=record, cluster=cluster, changes=changes)
 

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..model.capabilities import CAPABILITIES
+from ..model.capabilities import CAPABILITIES, MAX_NODE_POOLS
 from ..model.declared import Account, Flavor, FleetConfig
 from ..model.errors import Code, OperationError
 from .changes import FlavorSize
 from .fields import account_values
 from .recorded import Index
-
-MAX_NODE_POOLS = 10
-"""Of one cluster, not counting deleted ones (spec: node-pools API)."""
 
 Zones = Mapping[str, tuple[str, ...]]
 

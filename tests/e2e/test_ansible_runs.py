@@ -23,7 +23,9 @@ import pytest
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import put
 from ansible_collections.better_compute.fleet.tests.support.life.world import document
 
-CHECKOUT = Path(__file__).resolve().parents[3]
+pytestmark = pytest.mark.e2e
+
+CHECKOUT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 PLAYBOOK = CHECKOUT / "playbooks" / "fleet.yml"
 AGENT = {
