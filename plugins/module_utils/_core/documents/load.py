@@ -128,7 +128,8 @@ def _checked(data: Mapping[str, Any]) -> FleetConfigModel:
     told.add(each for each in around if each[0] != ("version",))
     told.add(references(data))
     told.raise_any()
-    assert frame is not None  # nothing was told
+    if frame is None:
+        raise AssertionError("nothing is wrong with the document, and yet there is no model of it")
     return frame.model_copy(update=entries)
 
 
