@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 import threading
 import time
@@ -25,6 +24,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
 from .playbook import Ansible, AnsibleFailed
+from .processes import Interrupts
 from .report import Report
 from .stage import Stage
 
@@ -44,12 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="quickstart", description="The whole life of a fleet on an emulated cloud.")
     parser.add_argument("--into", type=Path, default=_CHECKOUT / "build", help="folder for the result and the logs")
     into: Path = parser.parse_args(arguments).into.resolve()
-    signal.signal(signal.SIGTERM, _interrupt)
     report = Report()
     report.title("better_compute.fleet: one document, a pool of GPUs, and nothing left behind (on an emulated AWS)")
     report.step("Start the emulated cloud and bc-fleetd")
     try:
-        with Stage(into / "quickstart") as stage:
+        with Stage(into / "quickstart", Interrupts()) as stage:
             result = _life(stage, Ansible(stage, _CHECKOUT), report)
     except KeyboardInterrupt:
         report.ill("interrupted: everything that was started has been stopped")
@@ -66,11 +65,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         f"Result: {_told(into / 'quickstart.json')}. Logs, settings and records: {_told(into / 'quickstart')}/."
     )
     return 0 if held else 1
-
-
-def _interrupt(_number: int, _frame: object) -> None:
-    """SIGTERM ends the story as Ctrl-C does: everything is stopped on the way out."""
-    raise KeyboardInterrupt
 
 
 def _told(path: Path) -> Path:

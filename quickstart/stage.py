@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -20,6 +19,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+
+from .processes import Interrupts, await_ends, descendants
 
 _PACKAGE = "ansible_collections.better_compute.fleet"
 
@@ -62,8 +63,9 @@ class Stage:
         environment: what the product's processes are started with.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, interrupts: Interrupts) -> None:
         """Nothing is started yet: see `__enter__`."""
+        self._interrupts = interrupts
         self.folder = folder
         self.settings_file = folder / "fleet.toml"
         self.environment: dict[str, str] = {}
@@ -91,13 +93,7 @@ class Stage:
     def close(self) -> None:
         """Stop the processes, the daemon first: it still has leases to give back."""
         for _, process in reversed(self._processes):
-            if process.poll() is None:
-                process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(timeout=_GOODBYE_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            _end(process)
         self._processes.clear()
 
     def inventory(self) -> list[dict[str, Any]]:
@@ -113,21 +109,20 @@ class Stage:
             Its exit status.
         """
         with (self.folder / log).open("wb") as output:
-            process = subprocess.Popen(
-                command,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                env={**self.environment, **(environment or {})},
-                start_new_session=True,
-            )
-            self._processes.append((log, process))
+            with self._interrupts.held():
+                process = subprocess.Popen(
+                    command,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    stdin=subprocess.DEVNULL,
+                    env={**self.environment, **(environment or {})},
+                    start_new_session=True,
+                )
+                self._processes.append((log, process))
             try:
                 return process.wait()
             finally:
-                if process.poll() is None:
-                    process.terminate()
-                    process.wait(timeout=_GOODBYE_SECONDS)
+                _end(process)
                 self._processes.remove((log, process))
 
     def _start_world(self) -> None:
@@ -169,7 +164,7 @@ class Stage:
 
     def _start(self, package: str, arguments: Sequence[str], *, environment: Mapping[str, str]) -> str:
         """Start a process and return the line by which it says that it answers."""
-        with (self.folder / f"{package}.log").open("wb") as log:
+        with (self.folder / f"{package}.log").open("wb") as log, self._interrupts.held():
             process = subprocess.Popen(
                 [sys.executable, "-m", f"{_PACKAGE}.{package}", *arguments],
                 stdin=subprocess.PIPE,
@@ -178,11 +173,25 @@ class Stage:
                 env=dict(environment),
                 start_new_session=True,  # Ctrl-C is ours to pass on, in the right order
             )
-        self._processes.append((package, process))
+            self._processes.append((package, process))
         line = process.stdout.readline().decode() if process.stdout else ""
         if not line:
             raise RuntimeError(f"{package} did not start: see {self.folder / f'{package}.log'}")
         return line
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it started; nothing to do for one that has ended."""
+    if process.poll() is not None:
+        return
+    started = descendants(process.pid)
+    process.terminate()
+    try:
+        process.wait(timeout=_GOODBYE_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    await_ends(started, seconds=_GOODBYE_SECONDS)
 
 
 def _free_port() -> int:
