@@ -14,6 +14,9 @@ from .records import ClusterOutputs
 from .secret import Secret
 from .states import ProviderStatus
 
+_SERVING = (ProviderStatus.ACTIVE, ProviderStatus.UPDATING, ProviderStatus.DEGRADED)
+"""Statuses in which a control plane answers."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedCluster:
@@ -31,6 +34,11 @@ class ObservedCluster:
     outputs: ClusterOutputs | None
     private_nodes: bool
     tags: Mapping[str, str]
+
+    @property
+    def serves(self) -> bool:
+        """Whether its control plane can be relied on to answer."""
+        return self.status in _SERVING and self.outputs is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,9 +14,6 @@ from ...store import clusters, fleet
 from ..context import PassContext
 from ..outcome import DONE, Outcome, failed, of_error, waiting
 
-_SERVING = (ProviderStatus.ACTIVE, ProviderStatus.UPDATING, ProviderStatus.DEGRADED)
-"""Statuses in which a control plane answers."""
-
 
 def ensure_control_plane(ctx: PassContext) -> Outcome:
     """Create the cluster if there is none; record its outputs and its global id once it serves."""
@@ -30,7 +27,7 @@ def ensure_control_plane(ctx: PassContext) -> Outcome:
         ctx.observed = ctx.recorded_cluster()
         return of_error(error, doing=f"cluster {ctx.cluster.name}")
     ctx.observed, ctx.provider_answered = observed, True
-    if observed.status not in _SERVING or observed.outputs is None:
+    if not observed.serves:
         return _not_serving(observed)
     return _record_outputs(ctx, observed)
 

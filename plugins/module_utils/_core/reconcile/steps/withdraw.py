@@ -7,13 +7,9 @@ from __future__ import annotations
 
 from ...cluster import access, agent, claim
 from ...model.errors import ClusterError, ProviderError
-from ...model.states import ProviderStatus
 from ...nodes.cordon import cordon_pool
 from ..context import PassContext
 from ..outcome import DONE, Outcome, of_error, waiting
-
-_CLOSED = (ProviderStatus.CREATING, ProviderStatus.DELETING, ProviderStatus.FAILED)
-"""Statuses in which no control plane can be relied on to answer."""
 
 
 def look(ctx: PassContext) -> Outcome:
@@ -24,7 +20,7 @@ def look(ctx: PassContext) -> Outcome:
     try:
         ctx.observed = ctx.driver.get_cluster(ctx.cluster_spec)
         ctx.provider_answered = True
-        if ctx.observed is not None and ctx.observed.status not in _CLOSED and ctx.observed.outputs is not None:
+        if ctx.observed is not None and ctx.observed.serves:
             ctx.api = access.bootstrap_api(ctx.driver.bootstrap_access(ctx.observed))
             ctx.claimed = claim.is_held(ctx.api, pool_id=ctx.pool.id)
     except ProviderError as error:
