@@ -4,14 +4,18 @@
 """Make the checkout's virtual environment from the lock, and again only when it must.
 
 Run as ``python3 requirements/make_venv.py`` (that is what ``make venv`` does). Standard library only: it runs before
-anything is installed. It leaves three things behind:
+anything is installed. It leaves these behind:
 
 - ``.venv`` with what ``requirements/lock.txt`` names (and uv, which installs it), checked against the hashes;
 - ``build/ansible_collections/better_compute/fleet``, a link to the checkout, which is how Ansible, pytest and the
   daemon all find this tree under its collection name;
-- a ``.pth`` file in the environment that puts ``build`` and ``agent`` on the import path.
+- a ``.pth`` file in the environment that puts ``build`` and ``agent`` on the import path;
+- the environment's ``bc-fleetd``, which runs the checkout's daemon.
 
-A stamp in ``.venv`` holds what the environment was made from. While it matches, a run changes nothing.
+With ``--newest`` the environment is ``build/newest``, of the newest Python at hand that is newer than ``.venv``'s; the
+lock has the newest ansible-core for it. Ends with 3 when there is no such Python.
+
+A stamp in the environment holds what it was made from. While it matches, a run changes nothing.
 """
 
 from __future__ import annotations
@@ -23,43 +27,35 @@ import subprocess
 import sys
 from pathlib import Path
 
+import interpreters
+
 CHECKOUT = Path(__file__).resolve().parent.parent
 UV_LOCK = CHECKOUT / "requirements" / "uv.txt"
 LOCK = CHECKOUT / "requirements" / "lock.txt"
 VENV = CHECKOUT / ".venv"
-STAMP = VENV / "made-from"
+NEWEST_VENV = CHECKOUT / "build" / "newest"
 LINK = CHECKOUT / "build" / "ansible_collections" / "better_compute" / "fleet"
 
-OLDEST_PYTHON = (3, 11)
-# ansible-core 2.19, the newest line for Python 3.11, names 3.13 as the newest Python of a control node.
-NEWEST_PYTHON = (3, 13)
+NO_NEWER_PYTHON = 3
+
+# As the wheel's own (pyproject.toml, project.scripts), out of the checkout.
+COMMAND = """\
+#!%s
+import sys
+
+from ansible_collections.better_compute.fleet.daemon.command_line import main
+
+sys.exit(main())
+"""
 
 
-def fitting_python() -> str:
-    """Return the path of an interpreter from 3.11 to 3.13: this one, else the newest on PATH.
-
-    Raises SystemExit, telling what is needed, when there is none.
-    """
-    if OLDEST_PYTHON <= sys.version_info[:2] <= NEWEST_PYTHON:
-        return os.path.realpath(sys.executable)
-    for minor in range(NEWEST_PYTHON[1], OLDEST_PYTHON[1] - 1, -1):
-        found = shutil.which("python3.%d" % minor)
-        # A version switcher's shim may stand on PATH for a version that is not switched on: ask it.
-        if found and subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode == 0:
-            return found
-    raise SystemExit(
-        "make venv: Python 3.11, 3.12 or 3.13 is needed; %s is %d.%d and no other was found on PATH.\n"
-        "Name one: make venv PYTHON=/path/to/python3.12" % (sys.executable, *sys.version_info[:2])
-    )
-
-
-def fingerprint(*, python: str) -> str:
+def fingerprint(*, venv: Path, python: str) -> str:
     """Return what the environment depends on, as text: the lock, the interpreter, and where it lies.
 
     The folder counts because scripts in a virtual environment name it absolutely: a moved checkout needs a new one.
     """
     digest = hashlib.sha256(UV_LOCK.read_bytes() + LOCK.read_bytes()).hexdigest()
-    return "%s\n%s\n%s\n" % (digest, python, VENV)
+    return "%s\n%s\n%s\n" % (digest, python, venv)
 
 
 def link_collection() -> None:
@@ -73,17 +69,27 @@ def link_collection() -> None:
     LINK.symlink_to(target)
 
 
-def make_environment(*, python: str) -> None:
-    """Make ``.venv`` anew and install the lock into it. The stamp comes last: a broken run is made again."""
-    if VENV.exists():
-        shutil.rmtree(VENV)
-    subprocess.run([python, "-m", "venv", str(VENV)], check=True)
-    venv_python = str(VENV / "bin" / "python")
+def write_command(*, venv: Path) -> None:
+    """Write the environment's ``bc-fleetd``. The right one is left alone: it may be running."""
+    command = venv / "bin" / "bc-fleetd"
+    text = COMMAND % (venv / "bin" / "python")
+    if command.exists() and command.read_text(encoding="utf-8") == text:
+        return
+    command.write_text(text, encoding="utf-8")
+    command.chmod(0o755)
+
+
+def make_environment(*, venv: Path, python: str) -> None:
+    """Make the environment anew and install the lock into it. The stamp comes last: a broken run is made again."""
+    if venv.exists():
+        shutil.rmtree(venv)
+    subprocess.run([python, "-m", "venv", str(venv)], check=True)
+    venv_python = str(venv / "bin" / "python")
     # The locks are complete, so there is nothing to resolve; wheels only, so no compiler is needed or used.
     checks = ["--require-hashes", "--no-deps", "--only-binary", ":all:"]
     pip = [venv_python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", *checks]
     subprocess.run([*pip, "-r", str(UV_LOCK)], check=True)
-    uv = [str(VENV / "bin" / "uv"), "pip", "install", "--quiet", "--python", venv_python, *checks]
+    uv = [str(venv / "bin" / "uv"), "pip", "install", "--quiet", "--python", venv_python, *checks]
     if subprocess.run([*uv, "-r", str(LOCK)], check=False).returncode != 0:
         # uv does not read pip's configuration: behind a mirror that only pip.conf names, pip gets there, slowly.
         print("uv could not install the lock; once more with pip (about two minutes) ...", flush=True)
@@ -96,21 +102,48 @@ def make_environment(*, python: str) -> None:
     ).stdout.strip()
     paths = [str(CHECKOUT / "build"), str(CHECKOUT / "agent")]
     (Path(purelib) / "better_compute_fleet.pth").write_text("\n".join(paths) + "\n", encoding="utf-8")
-    STAMP.write_text(fingerprint(python=python), encoding="utf-8")
+    stamp(venv).write_text(fingerprint(venv=venv, python=python), encoding="utf-8")
 
 
-def main() -> None:
-    """Bring link and environment up to date, saying so only when there was something to do."""
-    python = fitting_python()
+def stamp(venv: Path) -> Path:
+    """Return where an environment keeps what it was made from."""
+    return venv / "made-from"
+
+
+def bring_up_to_date(*, venv: Path, python: str) -> None:
+    """Bring an environment up to date, saying so only when there was something to do."""
+    if not stamp(venv).exists() or stamp(venv).read_text(encoding="utf-8") != fingerprint(venv=venv, python=python):
+        print("making %s from requirements/lock.txt ..." % venv.relative_to(CHECKOUT), flush=True)
+        make_environment(venv=venv, python=python)
+    write_command(venv=venv)
+
+
+def newer_python() -> str | None:
+    """Return the newest Python at hand that is newer than ``.venv``'s; None when there is none."""
+    version = subprocess.run(
+        [str(VENV / "bin" / "python"), "-c", "import sys; print(sys.version_info[1])"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return interpreters.newest(above=(3, int(version)))
+
+
+def main(arguments: list[str]) -> int:
+    """Bring link and environment up to date; the exit status."""
     link_collection()
-    if STAMP.exists() and STAMP.read_text(encoding="utf-8") == fingerprint(python=python):
-        return
-    print("making .venv from requirements/lock.txt ...", flush=True)
-    make_environment(python=python)
+    if arguments != ["--newest"]:
+        bring_up_to_date(venv=VENV, python=interpreters.fitting())
+        return 0
+    python = newer_python()
+    if python is None:
+        return NO_NEWER_PYTHON
+    bring_up_to_date(venv=NEWEST_VENV, python=python)
+    return 0
 
 
 if __name__ == "__main__":
     try:
-        main()
+        sys.exit(main(sys.argv[1:]))
     except subprocess.CalledProcessError as failed:
         raise SystemExit(failed.returncode) from None
