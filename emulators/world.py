@@ -9,6 +9,7 @@ with World(engine=Engine(VirtualClock())) as world:
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
@@ -62,6 +63,7 @@ class World:
         self.machines = EmulatedMachines(engine=self.engine, clusters=self.apis.cluster, times=machine_times)
         self.aws = AwsEmulator(engine=self.engine, apis=self.apis, machines=self.machines, timings=timings)
         users.aws = self.aws
+        self.machines.reclaim = self._reclaim
         self.aws.start()
 
     def __enter__(self) -> Self:
@@ -73,6 +75,11 @@ class World:
     ) -> None:
         """Stop everything."""
         self.close()
+
+    def _reclaim(self, instance_id: str) -> None:
+        """AWS takes a Spot instance back, unless it ended it meanwhile, and its group replaces it."""
+        with suppress(KeyError):
+            self.aws.lose_instance(instance_id)
 
     def close(self) -> None:
         """Stop everything, clouds first: nobody is told of the end."""

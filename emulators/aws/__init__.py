@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from .account import Account, Credentials
-from .eks import Capacity, Timings
+from .eks import Capacity, Failures, Timings
 from .emulator import AwsEmulator
 from .protocols import ClusterApis, Machine, MachineHost
 from .stand_ins import InstantMachines, UnreachableApis
@@ -17,6 +17,7 @@ __all__ = [
     "Capacity",
     "ClusterApis",
     "Credentials",
+    "Failures",
     "InstantMachines",
     "Machine",
     "MachineHost",

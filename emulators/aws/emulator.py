@@ -11,7 +11,7 @@ from typing import Self
 from ..engine import Engine
 from . import bearer_token
 from .account import OPERATOR, Account, Credentials
-from .eks import Capacity, EksService, Timings
+from .eks import Capacity, EksService, Failures, Timings
 from .protocols import ClusterApis, MachineHost
 from .server import AwsServer
 
@@ -82,6 +82,11 @@ class AwsEmulator:
     def capacity(self) -> Capacity:
         """Which instances can be launched: script stockouts here."""
         return self._eks.capacity
+
+    @property
+    def failures(self) -> Failures:
+        """What EKS accepts and then fails at: script updates, creates and deletes that fail here."""
+        return self._eks.failures
 
     def authenticate(self, token: str, cluster: str) -> Credentials | None:
         """Whose bearer token it is: for the emulated Kubernetes API of a cluster.

@@ -74,5 +74,8 @@ class MachineHost(Protocol):
             ready: to be called once, when its Node has registered and is Ready; never after `terminate`.
         """
 
+    def change(self, machine: Machine) -> None:
+        """The labels or taints of a machine were changed: its Node follows. One that does not run is no error."""
+
     def terminate(self, instance_id: str) -> None:
         """End a machine without goodbye, now; its Node may linger. One that does not run is no error."""

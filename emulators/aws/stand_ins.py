@@ -28,6 +28,11 @@ class InstantMachines:
         self.running[machine.instance_id] = machine
         ready()
 
+    def change(self, machine: Machine) -> None:
+        """Note what it is now."""
+        if machine.instance_id in self.running:
+            self.running[machine.instance_id] = machine
+
     def terminate(self, instance_id: str) -> None:
         """Forget it."""
         self.running.pop(instance_id, None)

@@ -118,6 +118,34 @@ class EmulatedCluster:
             changes = self._drain()
         self._tell(changes)
 
+    def amend_node(
+        self,
+        name: str,
+        *,
+        uid: str,
+        labels: Mapping[str, str | None],
+        taints: Sequence[Mapping[str, str]],
+        dropped_taints: Sequence[Mapping[str, str]],
+    ) -> None:
+        """Change some labels and taints of a Node and leave those that others gave it; another Node is left alone.
+
+        Arguments:
+            labels: their values; None takes one away.
+            taints: that are there afterwards, one for each key and effect.
+            dropped_taints: that are not.
+        """
+        with self._lock:
+            node = self._store.get(NODE, None, name)
+            if node is not None and node["metadata"]["uid"] == uid:
+                merged = {**node["metadata"]["labels"], **labels}
+                node["metadata"]["labels"] = {key: value for key, value in merged.items() if value is not None}
+                ours = {(taint["key"], taint["effect"]) for taint in (*taints, *dropped_taints)}
+                others = [t for t in node["spec"].get("taints", []) if (t["key"], t["effect"]) not in ours]
+                node["spec"]["taints"] = [*others, *(dict(taint) for taint in taints)]
+                self._store.replace(node)
+            changes = self._drain()
+        self._tell(changes)
+
     def remove_node(self, name: str, *, uid: str | None = None) -> None:
         """Take a Node out; with a uid only if it is that one. One that is not there is no error."""
         with self._lock:

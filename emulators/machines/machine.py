@@ -106,6 +106,21 @@ class RunningMachine:
                     secret_sync_seconds=self._times.secret_sync_seconds,
                 )
 
+    async def change(self, machine: Machine) -> None:
+        """Its labels or taints are others now: its Node gets them, and the pods that they let in."""
+        before, self.machine = self.machine, machine
+        if self._node_uid is None:
+            return
+        gone: dict[str, str | None] = dict.fromkeys(before.labels.keys() - machine.labels.keys())
+        self._cluster.amend_node(
+            machine.node_name,
+            uid=self._node_uid,
+            labels={**gone, **machine.labels},
+            taints=machine.taints,
+            dropped_taints=before.taints,
+        )
+        await self.sync()
+
     def secrets_changed(self) -> None:
         """Some Secret of the cluster has changed."""
         for pod in self._pods.values():

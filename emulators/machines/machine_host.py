@@ -40,6 +40,8 @@ class EmulatedMachines:
 
     Attributes:
         folder: where each machine has a folder, named by its instance id, while it runs.
+        reclaim: ends a machine whose Spot notice is over. In a world that is the cloud's, whose group replaces the
+            machine; `terminate` where there is no cloud.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class EmulatedMachines:
         self._times = times or MachineTimes()
         self._long_poll_seconds = 0 if isinstance(engine.clock, VirtualClock) else LONG_POLL_SECONDS
         self.folder = Path(tempfile.mkdtemp(prefix="bc-machines-", dir=MEMORY_DISK if MEMORY_DISK.is_dir() else None))
+        self.reclaim: Callable[[str], None] = self.terminate
         self._lock = Lock()
         self._machines: dict[str, RunningMachine] = {}
         self._watched: dict[EmulatedCluster, Callable[[], None]] = {}
@@ -103,9 +106,23 @@ class EmulatedMachines:
         running.end()
         self._spawn(lambda: self._end(running))
 
+    def change(self, machine: Machine) -> None:
+        """Its labels or taints were changed: its Node follows. One that does not run is no error."""
+        with self._lock:
+            running = self._machines.get(machine.instance_id)
+        if running is not None:
+            self._spawn(lambda: running.change(machine))
+
     def preempt(self, instance_id: str) -> None:
-        """Give a Spot machine its notice, and end it when that is over."""
-        self._clock.call_later(self._times.spot_notice_seconds, lambda: self.terminate(instance_id))
+        """Give a Spot machine its notice, and have it reclaimed when that is over, if it still runs."""
+
+        def over() -> None:
+            with self._lock:
+                runs = instance_id in self._machines
+            if runs:
+                self.reclaim(instance_id)
+
+        self._clock.call_later(self._times.spot_notice_seconds, over)
 
     def cut_off(self, instance_id: str, *, cut: bool = True) -> None:
         """Cut a machine's network to the gateway, or mend it. Its Node stays Ready. One that does not run: KeyError."""

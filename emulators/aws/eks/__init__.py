@@ -10,7 +10,8 @@ updates, refusals), so each of its methods would have been replaced. Routes and 
 from __future__ import annotations
 
 from .capacity import Capacity
+from .failures import Failures
 from .service import EksService
 from .timings import Timings
 
-__all__ = ["Capacity", "EksService", "Timings"]
+__all__ = ["Capacity", "EksService", "Failures", "Timings"]

@@ -16,10 +16,12 @@ from .state import Asked, State
 
 DEFAULT_AMI_TYPE: Final = "AL2023_x86_64_STANDARD"
 DEFAULT_INSTANCE_TYPES: Final = ("t3.medium",)
+DEFAULT_UPDATE_CONFIG: Final[Mapping[str, Any]] = {"maxUnavailable": 1}
 
 _NAME_CHARACTERS: Final = 63
 _TYPES: Final = 20
 _TAINTS: Final = 50
+_UNAVAILABLE: Final = 100
 _NODES_A_GROUP: Final = 450
 _GROUPS_A_CLUSTER: Final = 30
 _RESERVED: Final = ("kubernetes.io/", "k8s.io/", "eks.amazonaws.com/")
@@ -44,8 +46,8 @@ def check_new(state: State, cluster: Cluster, asked: Asked) -> tuple[str, ...]:
         raise invalid_parameter("The emulator has no launch templates and no remote access.")
     _check_types(asked.get("instanceTypes", DEFAULT_INSTANCE_TYPES), asked.get("amiType", DEFAULT_AMI_TYPE))
     check_labels(asked.get("labels", {}))
-    if len(asked.get("taints", [])) > _TAINTS:
-        raise invalid_parameter(f"A node group has at most {_TAINTS} taints")
+    check_taints(asked.get("taints", []))
+    check_update_config(asked.get("updateConfig", DEFAULT_UPDATE_CONFIG))
     return _zones(cluster, asked["subnets"])
 
 
@@ -76,6 +78,22 @@ def check_labels(labels: Mapping[str, str]) -> None:
             raise invalid_parameter(f"Label cannot contain reserved prefixes [{', '.join(_RESERVED)}]")
 
 
+def check_taints(taints: Sequence[Mapping[str, str]]) -> None:
+    """Refuse a 51st taint, and taints that lack what the API's model does not require but Kubernetes does."""
+    if any(not taint.get("key") or not taint.get("effect") for taint in taints):
+        raise invalid_parameter("Taint key and effect are required")
+    if len(taints) > _TAINTS:
+        raise invalid_parameter(f"A node group has at most {_TAINTS} taints")
+
+
+def check_update_config(config: Mapping[str, Any]) -> None:
+    """Refuse what does not say once how many machines may be replaced at a time."""
+    if config.get("maxUnavailable") and config.get("maxUnavailablePercentage"):
+        raise invalid_parameter("Only one of maxUnavailable and maxUnavailablePercentage can be specified")
+    if config.get("maxUnavailable", 0) > _UNAVAILABLE:
+        raise invalid_parameter(f"maxUnavailable has a maximum of {_UNAVAILABLE}")
+
+
 def _zones(cluster: Cluster, subnets: Sequence[str]) -> tuple[str, ...]:
     if not subnets:
         raise invalid_parameter("Subnets cannot be empty", clusterName=cluster.name)
@@ -94,8 +112,6 @@ def check_scaling(scaling: Mapping[str, Any]) -> None:
         scaling: minSize, maxSize and desiredSize.
     """
     low, high, desired = scaling["minSize"], scaling["maxSize"], scaling["desiredSize"]
-    if low > high:
-        raise invalid_parameter(f"Minimum capacity {low} can't be greater than maximum size {high}")
     if low > desired:
         raise invalid_parameter(f"Minimum capacity {low} can't be greater than desired size {desired}")
     if desired > high:

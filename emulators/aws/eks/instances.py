@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from typing import Final
 from uuid import uuid4
@@ -31,49 +32,74 @@ _EFFECTS: Final = {
 }
 
 
-def adjust(state: State, group: NodeGroup) -> None:
-    """Launch or end instances until there are as many as desired, or no capacity is left."""
+def adjust(state: State, group: NodeGroup) -> int:
+    """Launch or end instances until there are as many as desired, or no capacity is left.
+
+    Returns:
+        How many were launched.
+    """
     while group.missing < 0:
         end(state, group, _victim(group))
     planned = _zone_sizes(group)
+    launched = 0
     for _instance in range(group.missing):
         # A zone without capacity keeps its share: the others do not make up for it.
         zone = min(group.zones, key=lambda candidate: planned[candidate])
         planned[zone] += 1
         if _has_capacity(state, group, zone):
             _launch(state, group, zone)
+            launched += 1
+    return launched
 
 
 def keep_trying(state: State, group: NodeGroup) -> None:
-    """After an adjustment: a group that is short is DEGRADED and tries again; one that is not is ACTIVE."""
+    """After an adjustment: a group that is short is DEGRADED, and capacity is looked for again after a while."""
     if group.missing <= 0:
-        group.status = ACTIVE
-        group.issues = []
         return
     group.status = DEGRADED
     group.issues = [launch_failure(state, group)]
+    if group.seeks_capacity:
+        return
+    group.seeks_capacity = True
 
     def again() -> None:
-        if group.status == DEGRADED:
-            adjust(state, group)
-            keep_trying(state, group)
+        group.seeks_capacity = False
+        follow(state, group)
 
     state.after(state.timings.replace, kind="launch-instances", target=group.arn, finish=again)
+
+
+def follow(state: State, group: NodeGroup) -> None:
+    """The Auto Scaling group comes to its desired capacity by itself, without an update of the node group.
+
+    What makes a DEGRADED node group ACTIVE is nothing but instances that were launched (public reports): at size 0 it
+    stays DEGRADED.
+    """
+    if group.status == CREATING:
+        adjust(state, group)
+        group.check_created()
+    elif group.status in (ACTIVE, DEGRADED):
+        launched = adjust(state, group)
+        if launched and group.missing <= 0:
+            group.status = ACTIVE
+            group.issues = []
+        keep_trying(state, group)
+
+
+def relabel(state: State, group: NodeGroup) -> None:
+    """Labels and taints of a node group that changed reach the Nodes that stand."""
+    for instance in group.instances.values():
+        machine = instance.machine
+        changed = replace(machine, labels=_labels(group, machine), taints=_taints(group))
+        if changed != machine:
+            instance.machine = changed
+            state.later(partial(state.machines.change, changed))
 
 
 def lose(state: State, group: NodeGroup, instance_id: str) -> None:
     """An instance is gone although nobody here ended it (reclaimed, broken): it is replaced after a while."""
     end(state, group, instance_id)
-
-    def replace() -> None:
-        if group.status == CREATING:
-            adjust(state, group)
-            group.check_created()
-        elif group.status in (ACTIVE, DEGRADED):
-            adjust(state, group)
-            keep_trying(state, group)
-
-    state.after(state.timings.replace, kind="replace-instance", target=group.arn, finish=replace)
+    state.after(state.timings.replace, kind="replace-instance", target=group.arn, finish=lambda: follow(state, group))
 
 
 def end(state: State, group: NodeGroup, instance_id: str) -> None:
@@ -123,7 +149,8 @@ def _has_capacity(state: State, group: NodeGroup, zone: str) -> bool:
 
 def _launch(state: State, group: NodeGroup, zone: str) -> None:
     machine = _machine(state, group, zone)
-    group.instances[machine.instance_id] = Instance(machine=machine)
+    release = group.rolling_to or group.release
+    group.instances[machine.instance_id] = Instance(machine=machine, release=release)
     state.engine.inventory.add(
         CLOUD,
         inventory.MACHINE,
@@ -152,18 +179,7 @@ def _machine(state: State, group: NodeGroup, zone: str) -> Machine:
     block, host = divmod(number, _ADDRESSES_A_BLOCK)
     node_name = f"ip-10-0-{_ZONE_OFFSETS[zone[-1]] + block % 64}-{_FIRST_ADDRESS + host}.ec2.internal"
     instance_id = f"i-{number:017x}"
-    labels = {
-        **group.labels,
-        "eks.amazonaws.com/nodegroup": group.name,
-        "eks.amazonaws.com/capacityType": group.capacity_type,
-        "kubernetes.io/arch": "arm64" if "arm64" in kind.architectures else "amd64",
-        "kubernetes.io/hostname": node_name,
-        "kubernetes.io/os": "linux",
-        "node.kubernetes.io/instance-type": kind.name,
-        "topology.kubernetes.io/region": REGION,
-        "topology.kubernetes.io/zone": zone,
-    }
-    return Machine(
+    machine = Machine(
         cluster=group.cluster,
         node_group=group.name,
         instance_id=instance_id,
@@ -171,9 +187,29 @@ def _machine(state: State, group: NodeGroup, zone: str) -> Machine:
         zone=zone,
         node_name=node_name,
         provider_id=f"aws:///{zone}/{instance_id}",
-        labels=labels,
-        taints=tuple({**taint, "effect": _EFFECTS[taint["effect"]]} for taint in group.taints),
+        labels={},
+        taints=_taints(group),
         spot=group.spot,
         gpus=kind.gpus,
         gpu_model=kind.gpu_model,
     )
+    return replace(machine, labels=_labels(group, machine))
+
+
+def _labels(group: NodeGroup, machine: Machine) -> dict[str, str]:
+    kind = instance_type(machine.instance_type)
+    return {
+        **group.labels,
+        "eks.amazonaws.com/nodegroup": group.name,
+        "eks.amazonaws.com/capacityType": group.capacity_type,
+        "kubernetes.io/arch": "arm64" if kind is not None and "arm64" in kind.architectures else "amd64",
+        "kubernetes.io/hostname": machine.node_name,
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": machine.instance_type,
+        "topology.kubernetes.io/region": REGION,
+        "topology.kubernetes.io/zone": machine.zone,
+    }
+
+
+def _taints(group: NodeGroup) -> tuple[dict[str, str], ...]:
+    return tuple({**taint, "effect": _EFFECTS[taint["effect"]]} for taint in group.taints)

@@ -5,17 +5,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 from uuid import uuid4
 
-from ..errors import AwsError, in_use, invalid_parameter, not_found
+from ..errors import in_use, invalid_parameter
 from . import clusters, constraints, instances
-from .records import ACTIVE, CREATE_FAILED, CREATING, DEGRADED, DELETING, UPDATING, Document, NodeGroup, Update
+from .records import ACTIVE, CREATE_FAILED, CREATING, DEGRADED, DELETE_FAILED, DELETING, Document, NodeGroup
 from .state import CLOUD, NODE_GROUP_KIND, Asked, State, check_tags, page
 
 _DEFAULT_SCALING: Final = {"minSize": 1, "maxSize": 2, "desiredSize": 2}
 _DEFAULT_DISK_GIB: Final = 20
-_SETTLED: Final = (ACTIVE, DEGRADED, CREATE_FAILED)
+_SETTLED: Final = (ACTIVE, DEGRADED, CREATE_FAILED, DELETE_FAILED)
 """The states in which a node group can be deleted: nothing else is going on with it."""
 
 
@@ -55,6 +55,7 @@ def _create(state: State, asked: Asked) -> NodeGroup:
         created_at=now,
         modified_at=now,
         version=cluster.version,
+        release=f"{cluster.version}.2-20261101",
         node_role=asked["nodeRole"],
         subnets=list(asked["subnets"]),
         zones=zones,
@@ -63,15 +64,22 @@ def _create(state: State, asked: Asked) -> NodeGroup:
         capacity_type=asked.get("capacityType", "ON_DEMAND"),
         disk_gib=asked.get("diskSize", _DEFAULT_DISK_GIB),
         scaling=dict(scaling),
+        desired=scaling["desiredSize"],
         labels=dict(asked.get("labels", {})),
         taints=list(asked.get("taints", [])),
-        update_config=asked.get("updateConfig", {"maxUnavailable": 1}),
+        update_config=dict(asked.get("updateConfig", constraints.DEFAULT_UPDATE_CONFIG)),
         tags=dict(asked.get("tags", {})),
     )
     cluster.node_groups[name] = group
     state.engine.inventory.add(CLOUD, NODE_GROUP_KIND, f"{cluster.name} {name}", cluster=cluster.name)
 
+    failure = state.failures.take("create", f"{cluster.name}/{name}")
+
     def launch() -> None:
+        if failure is not None:
+            group.status = CREATE_FAILED
+            group.issues = [failure.issue()]
+            return
         instances.adjust(state, group)
         group.check_created()
 
@@ -104,84 +112,17 @@ def delete(state: State, asked: Asked) -> Document:
         text = f"Nodegroup {group.name} is in {group.status} state and cannot be deleted"
         raise in_use(text, clusterName=group.cluster, nodegroupName=group.name)
     group.status = DELETING
+    failure = state.failures.take("delete", f"{group.cluster}/{group.name}")
     for instance_id in list(group.instances):
         instances.end(state, group, instance_id)
 
     def gone() -> None:
+        if failure is not None:
+            group.status = DELETE_FAILED
+            group.issues = [failure.issue()]
+            return
         del state.cluster(group.cluster).node_groups[group.name]
         state.engine.inventory.remove(CLOUD, NODE_GROUP_KIND, f"{group.cluster} {group.name}")
 
     state.after(state.timings.node_group_delete, kind="delete-node-group", target=group.arn, finish=gone)
     return {"nodegroup": group.describe()}
-
-
-def update_config(state: State, asked: Asked) -> Document:
-    """UpdateNodegroupConfig: the size. Labels, taints and the update's own settings are not emulated."""
-    group = state.node_group(asked["clusterName"], asked["nodegroupName"])
-    made: list[Update] = []
-
-    def current() -> Document | None:
-        return {"update": made[0].describe()}
-
-    def do() -> Document:
-        made.append(_update_scaling(state, group, asked))
-        return {"update": made[0].describe()}
-
-    return state.once(f"UpdateNodegroupConfig {group.uuid}", asked, current=current, do=do)
-
-
-def _update_scaling(state: State, group: NodeGroup, asked: Asked) -> Update:
-    about = {"clusterName": group.cluster, "nodegroupName": group.name}
-    for other in ("labels", "taints", "updateConfig", "nodeRepairConfig", "warmPoolConfig"):
-        if asked.get(other) is not None:
-            raise AwsError(501, "NotImplementedException", f"The emulator does not update {other}.", **about)
-    wanted: dict[str, int] = asked.get("scalingConfig") or {}
-    if not wanted:
-        raise invalid_parameter("No changes were provided for the node group.", **about)
-    if group.status != ACTIVE:
-        raise in_use("Nodegroup cannot be updated as it is currently not in Active State", **about)
-    scaling = {**group.scaling, **wanted}
-    constraints.check_scaling(scaling)
-    update = Update(
-        id=str(uuid4()),
-        type="ConfigUpdate",
-        params=[{"type": _parameter_type(name), "value": str(value)} for name, value in sorted(wanted.items())],
-        created_at=state.engine.clock.now(),
-    )
-    group.updates[update.id] = update
-    group.status = UPDATING
-
-    def finish() -> None:
-        update.status = "Successful"
-        group.scaling = scaling
-        group.modified_at = state.engine.clock.now()
-        instances.adjust(state, group)
-        instances.keep_trying(state, group)
-
-    state.after(state.timings.node_group_update, kind="update-node-group", target=group.arn, finish=finish)
-    return update
-
-
-def describe_update(state: State, asked: Asked) -> Document:
-    """DescribeUpdate: of a node group; clusters have none here."""
-    update = _updates(state, asked).get(asked["updateId"])
-    if update is None:
-        raise not_found(f"No update found for ID: {asked['updateId']}", clusterName=asked["name"])
-    return {"update": update.describe()}
-
-
-def list_updates(state: State, asked: Asked) -> Document:
-    """ListUpdates: of a node group; clusters have none here."""
-    return page(list(_updates(state, asked)), asked, key="updateIds")
-
-
-def _updates(state: State, asked: Asked) -> dict[str, Update]:
-    name: Any = asked.get("nodegroupName")
-    if name is None:
-        state.cluster(asked["name"])
-        return {}
-    return state.node_group(asked["name"], name).updates
-
-
-def _parameter_type(name: str) -> str:
-    return name[0].upper() + name[1:]

@@ -20,7 +20,12 @@ ACTIVE: Final = "ACTIVE"
 UPDATING: Final = "UPDATING"
 DELETING: Final = "DELETING"
 CREATE_FAILED: Final = "CREATE_FAILED"
+DELETE_FAILED: Final = "DELETE_FAILED"
 DEGRADED: Final = "DEGRADED"
+FAILED: Final = "FAILED"
+
+IN_PROGRESS: Final = "InProgress"
+SUCCESSFUL: Final = "Successful"
 
 Document = dict[str, Any]
 """A JSON object as the API's model has it."""
@@ -28,13 +33,13 @@ Document = dict[str, Any]
 
 @dataclass(slots=True, kw_only=True)
 class Update:
-    """An update of a node group."""
+    """An update of a cluster or a node group."""
 
     id: str
     type: str
     params: list[dict[str, str]]
     created_at: datetime
-    status: str = "InProgress"
+    status: str = IN_PROGRESS
     errors: list[Document] = field(default_factory=list)
 
     def describe(self) -> Document:
@@ -51,15 +56,24 @@ class Update:
 
 @dataclass(slots=True, kw_only=True)
 class Instance:
-    """An EC2 instance of a node group; `ready` once its Node is."""
+    """An EC2 instance of a node group, made from the image of a release; `ready` once its Node is."""
 
     machine: Machine
+    release: str
     ready: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
 class NodeGroup:
-    """A managed node group, its Auto Scaling group and its instances (by id, oldest first)."""
+    """A managed node group, its Auto Scaling group and its instances (by id, oldest first).
+
+    Attributes:
+        scaling: minSize, maxSize and desiredSize as EKS shows them.
+        desired: the Auto Scaling group's own desired capacity, which EKS's desiredSize follows late.
+        surge: how many instances more there are while the machines are being replaced.
+        rolling_to: the release that new instances get while the machines are being replaced.
+        seeks_capacity: whether a launch that found no capacity is going to be tried again.
+    """
 
     name: str
     cluster: str
@@ -67,6 +81,7 @@ class NodeGroup:
     created_at: datetime
     modified_at: datetime
     version: str
+    release: str
     node_role: str
     subnets: list[str]
     zones: tuple[str, ...]
@@ -75,10 +90,14 @@ class NodeGroup:
     capacity_type: str
     disk_gib: int
     scaling: dict[str, int]
+    desired: int
     labels: dict[str, str]
     taints: list[dict[str, str]]
     update_config: Document
     tags: dict[str, str]
+    surge: int = 0
+    rolling_to: str | None = None
+    seeks_capacity: bool = False
     status: str = CREATING
     issues: list[Document] = field(default_factory=list)
     instances: dict[str, Instance] = field(default_factory=dict)
@@ -102,7 +121,7 @@ class NodeGroup:
     @property
     def missing(self) -> int:
         """How many instances it wants and has not."""
-        return self.scaling["desiredSize"] - len(self.instances)
+        return self.desired + self.surge - len(self.instances)
 
     def check_created(self) -> None:
         """A group that is being created is ACTIVE once all its instances are there and their Nodes Ready."""
@@ -116,12 +135,16 @@ class NodeGroup:
             "nodegroupArn": self.arn,
             "clusterName": self.cluster,
             "version": self.version,
-            "releaseVersion": f"{self.version}.2-20261101",
+            "releaseVersion": self.release,
             "createdAt": self.created_at.timestamp(),
             "modifiedAt": self.modified_at.timestamp(),
             "status": self.status,
             "capacityType": self.capacity_type,
-            "scalingConfig": dict(self.scaling),
+            "scalingConfig": {
+                "minSize": self.scaling["minSize"],
+                "maxSize": self.scaling["maxSize"] + self.surge,
+                "desiredSize": self.scaling["desiredSize"] + self.surge,
+            },
             "instanceTypes": self.instance_types,
             "subnets": self.subnets,
             "amiType": self.ami_type,
@@ -198,6 +221,7 @@ class Cluster:
     endpoint: str | None = None
     ca_pem: str = ""
     node_groups: dict[str, NodeGroup] = field(default_factory=dict)
+    updates: dict[str, Update] = field(default_factory=dict)
     access_entries: dict[str, AccessEntry] = field(default_factory=dict)
     hidden_admins: set[str] = field(default_factory=set)
 
@@ -205,6 +229,11 @@ class Cluster:
     def arn(self) -> str:
         """Its ARN: the global id."""
         return f"arn:aws:eks:{REGION}:{ACCOUNT_ID}:cluster/{self.name}"
+
+    @property
+    def running_update(self) -> Update | None:
+        """The update that is going on, also while the status does not show it yet."""
+        return next((update for update in self.updates.values() if update.status == IN_PROGRESS), None)
 
     def describe(self) -> Document:
         """As the API's model has it: no endpoint and no CA while it is being created."""

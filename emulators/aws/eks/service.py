@@ -14,8 +14,9 @@ from ..account import Account, Credentials
 from ..errors import AwsError
 from ..protocols import ClusterApis, MachineHost
 from ..signature import Request
-from . import access, clusters, instances, node_groups, shapes, tags
+from . import access, clusters, instances, node_group_config, node_groups, shapes, tags, updates
 from .capacity import Capacity
+from .failures import Failures
 from .records import Document
 from .state import Asked, State
 from .timings import Timings
@@ -31,17 +32,17 @@ _OPERATIONS: Final[Mapping[str, Callable[[State, Asked], Document]]] = {
     "DescribeAccessEntry": access.describe,
     "DescribeCluster": clusters.describe,
     "DescribeNodegroup": node_groups.describe,
-    "DescribeUpdate": node_groups.describe_update,
+    "DescribeUpdate": updates.describe,
     "DisassociateAccessPolicy": access.disassociate,
     "ListAccessEntries": access.list_principals,
     "ListAssociatedAccessPolicies": access.list_policies,
     "ListClusters": clusters.list_names,
     "ListNodegroups": node_groups.list_names,
     "ListTagsForResource": tags.list_tags,
-    "ListUpdates": node_groups.list_updates,
+    "ListUpdates": updates.list_ids,
     "TagResource": tags.tag,
     "UntagResource": tags.untag,
-    "UpdateNodegroupConfig": node_groups.update_config,
+    "UpdateNodegroupConfig": node_group_config.update,
 }
 
 
@@ -58,6 +59,11 @@ class EksService:
     def capacity(self) -> Capacity:
         """Which instances can be launched: tests script stockouts here."""
         return self._state.capacity
+
+    @property
+    def failures(self) -> Failures:
+        """What is accepted and then fails: tests script it here."""
+        return self._state.failures
 
     def answer(self, request: Request, caller: Credentials) -> Answer:
         """Carry a request out.

@@ -53,6 +53,11 @@ def route(method: str, path: str) -> tuple[OperationModel, Mapping[str, str]]:
     raise AwsError(404, "UnknownOperationException", f"{method} {path}")
 
 
+def choices(shape: str) -> tuple[str, ...]:
+    """The values of an enum of the model."""
+    return tuple(_model().shape_for(shape).metadata["enum"])
+
+
 def is_mutating(operation: OperationModel) -> bool:
     """Whether the operation changes something."""
     return not operation.name.startswith(_READS)

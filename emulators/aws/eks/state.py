@@ -19,6 +19,7 @@ from ..account import Account, Credentials
 from ..errors import AwsError, invalid_parameter, not_found
 from ..protocols import ClusterApis, MachineHost
 from .capacity import Capacity
+from .failures import Failures
 from .records import Cluster, Document, NodeGroup
 from .timings import Timings
 
@@ -60,6 +61,7 @@ class State:
         self.machines = machines
         self.timings = timings
         self.capacity = Capacity()
+        self.failures = Failures()
         self.clusters: dict[str, Cluster] = {}
         self.launched = 0
         self._requests: dict[tuple[str, str], tuple[str, Callable[[], Document | None]]] = {}

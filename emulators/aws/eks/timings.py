@@ -15,19 +15,27 @@ class Timings:
     Attributes:
         cluster_create: until a cluster is ACTIVE.
         cluster_delete: until a cluster is gone.
+        cluster_update: until a control plane has another version.
+        cluster_update_shows: until the status of a cluster shows that it is being updated.
         node_group_launch: until the instances of a new node group start.
         node_group_update: until an update has changed the Auto Scaling group.
+        node_group_roll: between two looks at the machines that are being replaced, each ending one batch of old ones.
         node_group_delete: until a node group is gone; its instances end at once.
         node_wait: how long a new node group's Nodes may take to become Ready before it is CREATE_FAILED.
+        desired_follows: until EKS shows a desired capacity that the autoscaler gave to the Auto Scaling group.
         replace: until an instance that was lost is replaced, or a launch that found no capacity is tried again.
     """
 
     cluster_create: float = 540.0
     cluster_delete: float = 180.0
+    cluster_update: float = 540.0
+    cluster_update_shows: float = 5.0
     node_group_launch: float = 60.0
     node_group_update: float = 20.0
+    node_group_roll: float = 60.0
     node_group_delete: float = 120.0
     node_wait: float = 900.0
+    desired_follows: float = 30.0
     replace: float = 60.0
 
     def divided_by(self, haste: float) -> Timings:

@@ -179,39 +179,6 @@ def test_a_resize_is_an_update_that_adds_and_ends_machines(aws: Aws) -> None:
     assert len(aws.machines.running) == aws.engine.inventory.machines() == 1
 
 
-def test_there_is_one_update_at_a_time(aws: Aws) -> None:
-    aws.active_node_group(nodes=2)
-    resize(aws, maxSize=3)
-    with pytest.raises(ClientError, match="not in Active State") as error:
-        resize(aws, maxSize=4)
-    assert code(error) == (409, "ResourceInUseException")
-    with pytest.raises(ClientError) as error:
-        aws.eks.delete_nodegroup(clusterName="one", nodegroupName="h100")
-    assert code(error) == (409, "ResourceInUseException")
-
-
-def test_an_empty_update_and_one_that_breaks_the_bounds_are_refused(aws: Aws) -> None:
-    aws.active_node_group(nodes=2)
-    for wanted in ({}, {"minSize": 3}, {"desiredSize": 3}):
-        with pytest.raises(ClientError) as error:
-            resize(aws, **wanted)
-        assert code(error) == (400, "InvalidParameterException")
-    assert aws.node_group()["status"] == "ACTIVE"
-
-
-def test_an_update_with_a_known_request_token_is_the_same_update(aws: Aws) -> None:
-    aws.active_node_group(nodes=2)
-    request: Any = {
-        "clusterName": "one",
-        "nodegroupName": "h100",
-        "scalingConfig": {"maxSize": 3},
-        "clientRequestToken": "token",
-    }
-    first = aws.eks.update_nodegroup_config(**request)["update"]["id"]
-    assert aws.eks.update_nodegroup_config(**request)["update"]["id"] == first
-    assert aws.eks.list_updates(name="one", nodegroupName="h100")["updateIds"] == [first]
-
-
 def test_a_deleted_node_group_ends_its_machines_at_once_and_is_gone_later(aws: Aws) -> None:
     aws.active_node_group(nodes=2)
     aws.eks.delete_nodegroup(clusterName="one", nodegroupName="h100")

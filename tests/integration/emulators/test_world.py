@@ -112,6 +112,76 @@ def test_machines_of_a_node_group_become_nodes_that_the_creator_s_token_lists_an
     assert world.engine.inventory.items() == ()
 
 
+def test_taints_and_changed_labels_of_a_node_group_are_on_its_nodes_beside_those_that_others_gave(
+    world: World, clock: VirtualClock
+) -> None:
+    operator = world.aws.operator
+    client = eks(world.aws.url, operator.access_key_id, operator.secret_access_key)
+    create_cluster(client)
+    clock.advance(1)
+    client.create_nodegroup(
+        clusterName="one",
+        nodegroupName="cpu",
+        subnets=SUBNETS,
+        nodeRole=NODE_ROLE,
+        instanceTypes=["m7i.large"],
+        labels={"mine": "yes", "old": "yes"},
+        taints=[{"key": "team", "value": "blue", "effect": "NO_SCHEDULE"}],
+        scalingConfig={"minSize": 1, "desiredSize": 1, "maxSize": 1},
+    )
+    clock.advance(2)
+    cluster = world.apis.cluster("one")
+    assert cluster is not None
+    (node,) = cluster.nodes()
+    assert node["spec"]["taints"] == [{"key": "team", "value": "blue", "effect": "NoSchedule"}]
+
+    theirs = {"key": "theirs", "effect": "NoExecute"}
+    uid = node["metadata"]["uid"]
+    cluster.amend_node(node["metadata"]["name"], uid=uid, labels={"theirs": "x"}, taints=[theirs], dropped_taints=[])
+    client.update_nodegroup_config(
+        clusterName="one",
+        nodegroupName="cpu",
+        labels={"addOrUpdateLabels": {"mine": "no"}, "removeLabels": ["old"]},
+        taints={
+            "addOrUpdateTaints": [{"key": "busy", "effect": "PREFER_NO_SCHEDULE"}],
+            "removeTaints": [{"key": "team", "value": "blue", "effect": "NO_SCHEDULE"}],
+        },
+    )
+    clock.advance(1)
+    (node,) = cluster.nodes()
+    labels = node["metadata"]["labels"]
+    assert (labels["mine"], labels["theirs"], labels.get("old")) == ("no", "x", None)
+    assert node["spec"]["taints"] == [theirs, {"key": "busy", "effect": "PreferNoSchedule"}]
+    assert node["metadata"]["uid"] == uid
+
+
+def test_a_preempted_machine_is_replaced_by_another_of_its_group(world: World, clock: VirtualClock) -> None:
+    operator = world.aws.operator
+    client = eks(world.aws.url, operator.access_key_id, operator.secret_access_key)
+    create_cluster(client)
+    clock.advance(1)
+    client.create_nodegroup(
+        clusterName="one",
+        nodegroupName="spot",
+        subnets=SUBNETS,
+        nodeRole=NODE_ROLE,
+        instanceTypes=["m7i.large"],
+        capacityType="SPOT",
+        scalingConfig={"minSize": 1, "desiredSize": 1, "maxSize": 1},
+    )
+    clock.advance(2)
+    (machine,) = world.machines.running()
+    world.machines.preempt(machine.instance_id)
+    clock.advance(119)
+    assert world.machines.running() == (machine,)
+    clock.advance(1)
+    assert world.machines.running() == ()
+    clock.advance(2)
+    (successor,) = world.machines.running()
+    assert successor.instance_id != machine.instance_id
+    assert world.engine.inventory.machines() == 1
+
+
 def test_a_principal_without_an_access_entry_is_nobody_to_the_cluster(world: World, clock: VirtualClock) -> None:
     operator = world.aws.operator
     client = eks(world.aws.url, operator.access_key_id, operator.secret_access_key)
