@@ -89,6 +89,7 @@ def desk(tmp_path: Path) -> Desk:
         **AGENT,
         "ANSIBLE_COLLECTIONS_PATH": str(CHECKOUT / "build"),
         "ANSIBLE_HOME": str(tmp_path / "ansible"),
+        "ANSIBLE_INJECT_INVOCATION": "true",  # as every ansible-core before 2.21 does
         "ANSIBLE_LOCALHOST_WARNING": "false",
         "ANSIBLE_NOCOLOR": "true",
         "BC_FLEET_STORE_DATABASE_URL": f"sqlite:///{database}",

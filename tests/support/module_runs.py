@@ -54,8 +54,10 @@ class Modules:
     def run(self, module: str, *, check: bool = False, **arguments: Any) -> Result:
         """Run a module to its end; its result, with `failed` False where it did not fail."""
         printed = io.StringIO()
+        # The invocation: ansible-core leaves it out of results from 2.21 on, unless asked.
+        asked = {"_ansible_check_mode": check, "_ansible_diff": True, "_ansible_inject_invocation": True}
         with (
-            patch_module_args({**arguments, "_ansible_check_mode": check, "_ansible_diff": True}),
+            patch_module_args({**arguments, **asked}),
             contextlib.redirect_stdout(printed),
             pytest.raises(SystemExit) as left,
         ):
