@@ -14,6 +14,7 @@ from threading import Event
 from typing import Any
 
 import pytest
+from ansible.module_utils.common.parameters import PASS_VARS
 from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.ansible_io import edge
@@ -35,6 +36,9 @@ _MODULES = {
     for module in (bc_fleet, bc_fleet_info, bc_nodepool, bc_reservation, bc_substrate_info)
 }
 
+# From 2.21 on, ansible-core leaves the invocation out of results unless it is asked for.
+_INVOCATION = {"_ansible_inject_invocation": True} if "inject_invocation" in PASS_VARS else {}
+
 Result = dict[str, Any]
 
 
@@ -54,8 +58,7 @@ class Modules:
     def run(self, module: str, *, check: bool = False, **arguments: Any) -> Result:
         """Run a module to its end; its result, with `failed` False where it did not fail."""
         printed = io.StringIO()
-        # The invocation: ansible-core leaves it out of results from 2.21 on, unless asked.
-        asked = {"_ansible_check_mode": check, "_ansible_diff": True, "_ansible_inject_invocation": True}
+        asked = {"_ansible_check_mode": check, "_ansible_diff": True, **_INVOCATION}
         with (
             patch_module_args({**arguments, **asked}),
             contextlib.redirect_stdout(printed),
