@@ -10,12 +10,10 @@ from uuid import uuid4
 
 from .. import network
 from ..errors import in_use, invalid_parameter, invalid_request, limit_exceeded
-from . import access
-from .records import ACTIVE, CREATING, DELETING, UPDATING, Cluster, Document
+from . import access, versions
+from .records import ACTIVE, CREATING, DELETING, FAILED, Cluster, Document
 from .state import ACCESS_ENTRY_KIND, CLOUD, CLUSTER_KIND, Asked, State, check_tags, page
 
-DEFAULT_VERSION: Final = "1.34"
-VERSIONS: Final = ("1.32", "1.33", "1.34", "1.35")
 _CLUSTERS_A_REGION: Final = 100
 _ZONES: Final = 2
 """A control plane wants subnets in at least two zones."""
@@ -42,9 +40,8 @@ def _create(state: State, asked: Asked) -> Cluster:
         raise in_use(f"Cluster already exists with name: {name}", clusterName=name)
     if len(state.clusters) >= _CLUSTERS_A_REGION:
         raise limit_exceeded(f"Cluster limit exceeded: {_CLUSTERS_A_REGION}")
-    version = asked.get("version", DEFAULT_VERSION)
-    if version not in VERSIONS:
-        raise invalid_parameter(f"unsupported Kubernetes version {version}", clusterName=name)
+    version = asked.get("version", versions.DEFAULT_VERSION)
+    versions.check_supported(version, clusterName=name)
     if not state.account.role_exists(asked["roleArn"]):
         raise invalid_parameter(
             "Role with arn: " + asked["roleArn"] + ", could not be assumed because it does not exist"
@@ -66,9 +63,16 @@ def _create(state: State, asked: Asked) -> Cluster:
     state.engine.inventory.add(CLOUD, CLUSTER_KIND, name, tags=_text(tags))
     if access_config.get("bootstrapClusterCreatorAdminPermissions", True):
         access.make_creator_admin(state, cluster, asked.caller)
-    state.after(
-        state.timings.cluster_create, kind="create-cluster", target=name, finish=lambda: _start_api(state, cluster)
-    )
+    failure = state.failures.take("create", name)
+
+    def finish() -> None:
+        if failure is None:
+            _start_api(state, cluster)
+        else:
+            cluster.status = FAILED
+            cluster.issues = [failure.issue()]
+
+    state.after(state.timings.cluster_create, kind="create-cluster", target=name, finish=finish)
     return cluster
 
 
@@ -123,7 +127,7 @@ def delete(state: State, asked: Asked) -> Document:
         raise in_use("Cluster has nodegroups attached", clusterName=name, nodegroupName=",".join(cluster.node_groups))
     if cluster.status == DELETING:
         raise in_use(f"Cluster {name} is already being deleted", clusterName=name)
-    if cluster.status in (CREATING, UPDATING):
+    if cluster.status == CREATING or cluster.running_update is not None:
         text = f"Cannot delete because cluster {name} currently has an update in progress"
         raise in_use(text, clusterName=name)
     cluster.status = DELETING

@@ -9,7 +9,7 @@ from typing import Final
 from uuid import uuid4
 
 from ..errors import in_use, invalid_parameter
-from . import clusters, constraints, instances
+from . import clusters, constraints, instances, versions
 from .records import ACTIVE, CREATE_FAILED, CREATING, DEGRADED, DELETE_FAILED, DELETING, Document, NodeGroup
 from .state import CLOUD, NODE_GROUP_KIND, Asked, State, check_tags, page
 
@@ -43,6 +43,9 @@ def _create(state: State, asked: Asked) -> NodeGroup:
         raise in_use(text, clusterName=cluster.name, nodegroupName=name)
     check_tags(asked.get("tags", {}))
     zones = constraints.check_new(state, cluster, asked)
+    version, release = versions.image(
+        cluster, version=asked.get("version"), release=asked.get("releaseVersion"), standing=None
+    )
     scaling = asked.get("scalingConfig", _DEFAULT_SCALING)
     if set(scaling) != set(_DEFAULT_SCALING):
         raise invalid_parameter("scalingConfig needs minSize, maxSize and desiredSize", nodegroupName=name)
@@ -54,8 +57,8 @@ def _create(state: State, asked: Asked) -> NodeGroup:
         uuid=str(uuid4()),
         created_at=now,
         modified_at=now,
-        version=cluster.version,
-        release=f"{cluster.version}.2-20261101",
+        version=version,
+        release=release,
         node_role=asked["nodeRole"],
         subnets=list(asked["subnets"]),
         zones=zones,

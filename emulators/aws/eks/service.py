@@ -14,7 +14,7 @@ from ..account import Account, Credentials
 from ..errors import AwsError
 from ..protocols import ClusterApis, MachineHost
 from ..signature import Request
-from . import access, clusters, instances, node_group_config, node_groups, shapes, tags, updates
+from . import access, clusters, instances, node_group_config, node_groups, shapes, tags, updates, versions
 from .capacity import Capacity
 from .failures import Failures
 from .records import Document
@@ -42,7 +42,9 @@ _OPERATIONS: Final[Mapping[str, Callable[[State, Asked], Document]]] = {
     "ListUpdates": updates.list_ids,
     "TagResource": tags.tag,
     "UntagResource": tags.untag,
+    "UpdateClusterVersion": versions.update_cluster,
     "UpdateNodegroupConfig": node_group_config.update,
+    "UpdateNodegroupVersion": versions.update_node_group,
 }
 
 
@@ -78,6 +80,7 @@ class EksService:
         values = shapes.parameters(operation, path=path, query=request.query, body=request.body)
         with self._state.changing():
             document = do(self._state, Asked(parameters=values, caller=caller))
+            shapes.check_answer(operation, document)
             body = json.dumps(document).encode()
         return Answer(status=200, body=body, headers={"Content-Type": "application/json"})
 

@@ -90,6 +90,18 @@ def parameters(operation: OperationModel, *, path: Mapping[str, str], query: str
     return values
 
 
+def check_answer(operation: OperationModel, document: Mapping[str, Any]) -> None:
+    """Hold an answer of the emulator against the model.
+
+    Raises:
+        AwsError: it breaks the model: the emulator is wrong.
+    """
+    try:
+        _check(operation.output_shape, document, "", answer=True)
+    except AwsError as error:
+        raise AwsError(500, "ServerException", f"The emulator's answer to {operation.name} is wrong: {error}") from None
+
+
 def target(path: Mapping[str, str], body: bytes) -> str:
     """What a request is about, for people and fault scripts: `<cluster>/<node group or principal>` or `<cluster>`."""
     try:
@@ -131,30 +143,42 @@ _TYPES: Final[Mapping[str, type | tuple[type, ...]]] = {
 }
 
 
-def _check(shape: Any, value: object, where: str) -> None:
-    """Refuse a value that breaks its shape, and go into what is within it."""
+def _check(shape: Any, value: object, where: str, *, answer: bool = False) -> None:
+    """Refuse a value that breaks its shape, and go into what is within it.
+
+    Arguments:
+        answer: whether it is one: then it has nothing that the model does not know, but its sizes are EKS's own affair
+            (real answers have empty tags, of which the model wants one at least).
+    """
     wanted = _TYPES.get(shape.type_name)
     if wanted is None or value is None:
         return
     if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is int):
         raise _refusal(where, f"Member must be of type {shape.type_name}")
-    _check_constraints(shape, value, where)
+    if not answer:
+        _check_sizes(shape, value, where)
+    choices = shape.metadata.get("enum")
+    if choices and value not in choices:
+        raise _refusal(where, f"Member must satisfy enum value set: [{', '.join(choices)}]")
     if isinstance(value, dict) and shape.type_name == "structure":
+        unknown = value.keys() - shape.members.keys() if answer else ()
+        if unknown:
+            raise _refusal(where, f"Member must not have {', '.join(unknown)}")
         for name in shape.required_members:
             if value.get(name) is None:
                 raise _refusal(f"{where}.{name}".lstrip("."), "Member must not be null")
         for name, member in shape.members.items():
-            _check(member, value.get(name), f"{where}.{name}".lstrip("."))
+            _check(member, value.get(name), f"{where}.{name}".lstrip("."), answer=answer)
     elif isinstance(value, dict):
         for name, inner in value.items():
             _check(shape.key, name, f"{where}.{name}")
-            _check(shape.value, inner, f"{where}.{name}")
+            _check(shape.value, inner, f"{where}.{name}", answer=answer)
     elif isinstance(value, list):
         for number, inner in enumerate(value):
-            _check(shape.member, inner, f"{where}[{number}]")
+            _check(shape.member, inner, f"{where}[{number}]", answer=answer)
 
 
-def _check_constraints(shape: Any, value: Any, where: str) -> None:
+def _check_sizes(shape: Any, value: Any, where: str) -> None:
     size = value if isinstance(value, int) else len(value)
     low, high = shape.metadata.get("min"), shape.metadata.get("max")
     if low is not None and size < low:
@@ -164,9 +188,6 @@ def _check_constraints(shape: Any, value: Any, where: str) -> None:
     pattern = shape.metadata.get("pattern")
     if pattern and not re.fullmatch(pattern.rstrip("$"), value):
         raise _refusal(where, f"Member must satisfy regular expression pattern: {pattern}")
-    choices = shape.metadata.get("enum")
-    if choices and value not in choices:
-        raise _refusal(where, f"Member must satisfy enum value set: [{', '.join(choices)}]")
 
 
 def _refusal(where: str, constraint: str) -> AwsError:
