@@ -73,10 +73,10 @@ def a_cluster_elsewhere_is_refused_before_anything_is_sent(subject: Subject) -> 
     assert subject.calls() == 0
 
 
-def the_zones_are_those_of_the_account(subject: Subject) -> None:
-    zones = subject.open().node_zones()
-    assert zones == tuple(sorted(set(zones)))
-    assert set(subject.node_pool.zones) <= set(zones)
+def the_places_are_those_of_the_account(subject: Subject) -> None:
+    places = subject.open().node_places()
+    assert set(subject.node_pool.places) <= set(places)
+    assert all(places.values())
 
 
 def a_node_pool_is_made_once_however_often_it_is_wanted(subject: Subject) -> None:
@@ -265,7 +265,7 @@ CASES: tuple[Case, ...] = (
     a_cluster_carries_the_owners_marks,
     a_cluster_that_is_not_there_is_gone_and_holds_nothing,
     a_cluster_elsewhere_is_refused_before_anything_is_sent,
-    the_zones_are_those_of_the_account,
+    the_places_are_those_of_the_account,
     a_node_pool_is_made_once_however_often_it_is_wanted,
     a_ready_node_pool_is_as_it_was_wanted,
     a_spot_node_pool_is_seen_as_one,

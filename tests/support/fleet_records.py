@@ -22,6 +22,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import DesiredWrites, Records
 
 ZONES = ("us-east-1a", "us-east-1b")
+PLACES = {"subnet-0000000000000000a": "us-east-1a", "subnet-0000000000000000b": "us-east-1b"}
 
 Row = TypeVar("Row")
 
@@ -36,7 +37,11 @@ def written(records: Records, writes: DesiredWrites) -> Records:
 
     def changed(row: NodePoolRecord) -> NodePoolRecord:
         change = changes.get(row.id)
-        return replace(row, shape=change.shape, state=change.state, version=row.version + 1) if change else row
+        if change is None:
+            return row
+        version = row.version + 1
+        sized = version if change.sized else row.sized_version
+        return replace(row, shape=change.shape, state=change.state, version=version, sized_version=sized)
 
     return Records(
         serial=records.serial + 1,
@@ -79,7 +84,7 @@ def converged(records: Records) -> Records:
 
     return replace(
         records,
-        accounts=tuple(replace(row, zones=ZONES) for row in records.accounts),
+        accounts=tuple(replace(row, places=PLACES) for row in records.accounts),
         clusters=clusters,
         node_pools=tuple(node_pool(row) for row in records.node_pools),
         substrates=tuple(substrate(row) for row in records.substrates),

@@ -238,7 +238,7 @@ def test_an_answer_that_makes_no_sense_is_unavailable(driver_for: Callable[..., 
 def test_a_page_instead_of_an_answer_is_unavailable_and_is_not_quoted(driver_for: Callable[..., EksDriver]) -> None:
     page = b"<html>please log in, dear bearer of s3cret</html><"
     with serving(lambda request: reply(request, 200, "", page)) as endpoint, pytest.raises(Unavailable) as raised:
-        driver_for(endpoint.url).node_zones()
+        driver_for(endpoint.url).node_places()
     assert "s3cret" not in str(raised.value)
 
 

@@ -48,7 +48,9 @@ def test_a_cluster_is_made_with_access_entries_and_without_a_hidden_administrato
 
 def test_a_node_group_is_made_as_the_flavor_says(subject: EksSubject, driver: EksDriver, eks: EKSClient) -> None:
     active_cluster(subject)
-    driver.ensure_node_pool(CLUSTER, dataclasses.replace(NODE_POOL, spot=True, zones=("us-east-1b",)), None)
+    driver.ensure_node_pool(
+        CLUSTER, dataclasses.replace(NODE_POOL, spot=True, places=("subnet-0000000000000000b",)), None
+    )
     made = eks.describe_nodegroup(clusterName=CLUSTER.name, nodegroupName="h100")["nodegroup"]
     assert made["amiType"] == "AL2023_x86_64_NVIDIA"
     assert made["capacityType"] == "SPOT"
@@ -64,7 +66,7 @@ def test_a_node_group_without_gpus_and_nodes_gets_the_plain_image_and_room_for_o
 ) -> None:
     active_cluster(subject)
     plain = dataclasses.replace(
-        NODE_POOL, name="cpu", machine_type="m7i.large", gpus_per_node=0, nodes=0, disk_gib=None, zones=()
+        NODE_POOL, name="cpu", machine_type="m7i.large", gpus_per_node=0, nodes=0, disk_gib=None
     )
     driver.ensure_node_pool(CLUSTER, plain, None)
     subject.settle()
@@ -196,7 +198,6 @@ def test_a_group_that_was_deleted_can_be_made_again_in_another_shape(subject: Ek
     ("change", "text"),
     [
         ({"machine_type": "p9.mega"}, "p9.mega"),
-        ({"zones": ("us-east-1c",)}, "no subnet of eksSubnetIds is in us-east-1c"),
         ({"labels": {"kubernetes.io/x": "y"}}, "reserved prefixes"),
     ],
 )
@@ -214,7 +215,7 @@ def test_a_subnet_that_does_not_exist_is_named(subject: EksSubject) -> None:
     unknown = "subnet-0123456789abcdef0"
     settings = dataclasses.replace(subject.settings, subnet_ids=(*subject.settings.subnet_ids, unknown))
     with pytest.raises(ours.InvalidRequest, match=unknown):
-        dataclasses.replace(subject, settings=settings).open().node_zones()
+        dataclasses.replace(subject, settings=settings).open().node_places()
 
 
 def test_a_role_that_cannot_be_assumed_yet_means_come_again(subject: EksSubject, driver: EksDriver) -> None:

@@ -57,7 +57,11 @@ def node_pool(store: Store, cluster: ClusterRecord) -> NodePoolRecord:
 
 
 def test_the_documents_rows_come_back_as_they_were_put(store: Store) -> None:
-    site, account, pool = rows.site(), rows.account(zones=("eu-west-1a", "eu-west-1b")), rows.pool()
+    site, account, pool = (
+        rows.site(),
+        rows.account(places={"subnet-a": "eu-west-1a", "subnet-b": "eu-west-1b"}),
+        rows.pool(),
+    )
     bare = rows.pool(name="bare", substrate=None, intent=Intent.TEAR_DOWN, tenant_id=ids.TenantId("acme"))
     with store.write() as tx:
         for pool_record in (pool, bare):
@@ -84,7 +88,8 @@ def test_what_is_put_again_replaces_what_was(store: Store, pool: PoolRecord) -> 
 def test_what_is_put_again_unchanged_is_not_written(
     store: Store, pool: PoolRecord, cluster: ClusterRecord, node_pool: NodePoolRecord
 ) -> None:
-    site, account, substrate = rows.site(), rows.account(zones=("eu-west-1a",)), rows.substrate(pool.id, cluster)
+    places = {"subnet-a": "eu-west-1a"}
+    site, account, substrate = rows.site(), rows.account(places=places), rows.substrate(pool.id, cluster)
     status = replace(cluster, state=ClusterState.READY, outputs=OUTPUTS, observed_generation=1, ready_before=True)
     ready = replace(node_pool, state=NodePoolState.READY, last_create_at=START, create_attempts=1)
     wrote: list[bool] = []
@@ -92,7 +97,7 @@ def test_what_is_put_again_unchanged_is_not_written(
         with store.write() as tx:
             fleet.put_site(tx, site)
             fleet.put_account(tx, account)
-            fleet.set_account_zones(tx, account.id, ["eu-west-1a"])
+            fleet.set_account_places(tx, account.id, places)
             fleet.put_pool(tx, pool)
             fleet.put_quota(tx, tenant_id=ids.PLATFORM_TENANT, pool_id=pool.id, gpus=16)
             substrates.put_substrate(tx, substrate)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model import ids
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.capabilities import CAPABILITIES
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import (
     ObservedCluster,
     ObservedNodePool,
@@ -26,8 +27,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.plannin
     Records,
     desired_rows,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.node_groups import differences
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.reconcile.specs import node_pool_spec
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import changed, example
-from ansible_collections.better_compute.fleet.tests.support.fleet_records import ZONES, written
+from ansible_collections.better_compute.fleet.tests.support.fleet_records import PLACES, ZONES, written
 from ansible_collections.better_compute.fleet.tests.support.planned_fleet import (
     FLAVOR,
     planned,
@@ -52,11 +55,22 @@ def observed(records: Records, change: Callable[[ObservedNodePool], ObservedNode
         )
         for row in records.node_pools
     ]
+    specs = {
+        row.name: node_pool_spec(
+            row, cluster=records.clusters[0], account=records.accounts[0], capabilities=CAPABILITIES["aws"]
+        )
+        for row in records.node_pools
+    }
     first = change(node_pools[0])
+    found = {item.name: item for item in (*([first] if first else []), *node_pools[1:])}
     cluster = ObservedCluster(
         name="c", status=ProviderStatus.ACTIVE, message="", outputs=None, private_nodes=False, tags={}
     )
-    seen = ObservedPool(cluster=cluster, node_pools=(*([first] if first else []), *node_pools[1:]))
+    seen = ObservedPool(
+        cluster=cluster,
+        node_pools=found,
+        differences={name: differences(specs[name], item) for name, item in found.items()},
+    )
     return {records.pools[0].id: seen}
 
 
@@ -90,7 +104,7 @@ def test_what_is_on_its_way_at_the_provider_is_no_drift(status: ProviderStatus, 
 
 def test_what_is_still_converging_is_no_drift() -> None:
     records = recorded()
-    records = replace(records, accounts=(replace(records.accounts[0], zones=ZONES),))
+    records = replace(records, accounts=(replace(records.accounts[0], places=PLACES),))
     assert not planned(example(), records, observed=observed(records, lambda _: None)).changed
 
 

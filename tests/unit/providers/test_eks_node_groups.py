@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidRequest, StockedOut
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StockedOut
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import owner_tags
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import ObservedNodePool
@@ -20,14 +20,13 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import NodePoolSpec
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.clusters import is_ours
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.node_groups import (
+    differences,
     observe,
     scaling,
-    shape_differences,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.request_token import (
     request_token,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.subnets import subnets_in
 
 if TYPE_CHECKING:
     from mypy_boto3_eks.type_defs import NodegroupTypeDef
@@ -37,7 +36,7 @@ SPEC = NodePoolSpec(
     name="h100",
     machine_type="p5.48xlarge",
     nodes=4,
-    zones=("us-east-1a", "us-east-1b"),
+    places=("subnet-a", "subnet-b"),
     spot=False,
     disk_gib=200,
     gpus_per_node=8,
@@ -68,20 +67,20 @@ def test_a_fixed_size_keeps_minimum_desired_and_maximum_in_order(nodes: int) -> 
 
 
 def test_the_same_shape_has_no_differences() -> None:
-    assert shape_differences(SPEC, seen()) == []
+    assert differences(SPEC, seen()) == ()
 
 
 def test_every_difference_of_shape_is_named_with_both_values() -> None:
     other = dataclasses.replace(SPEC, machine_type="g6.xlarge", spot=True, disk_gib=100)
-    assert shape_differences(other, seen()) == [
-        "machine type from p5.48xlarge to g6.xlarge",
-        "capacity from ON_DEMAND to SPOT",
-        "disk GiB from 200 to 100",
+    assert [(item.path, item.held, item.wanted, item.in_place) for item in differences(other, seen())] == [
+        ("machineType", "p5.48xlarge", "g6.xlarge", False),
+        ("spot", False, True, False),
+        ("diskGiB", 200, 100, False),
     ]
 
 
 def test_a_disk_that_is_left_to_the_provider_is_no_difference() -> None:
-    assert shape_differences(dataclasses.replace(SPEC, disk_gib=None), seen()) == []
+    assert differences(dataclasses.replace(SPEC, disk_gib=None), seen()) == ()
 
 
 @pytest.mark.parametrize(
@@ -113,17 +112,6 @@ def test_the_same_request_has_the_same_token_and_another_attempt_or_shape_anothe
     token = request_token(request)
     assert token == request_token(dict(reversed(request.items())))
     assert len({token, request_token(request, attempt=1), request_token(request | {"diskSize": 3})}) == 3
-
-
-def test_a_node_pool_gets_all_subnets_of_its_zones() -> None:
-    zone_of = {"subnet-a": "us-east-1a", "subnet-b": "us-east-1b", "subnet-a2": "us-east-1a"}
-    assert subnets_in(("us-east-1a",), zone_of) == ["subnet-a", "subnet-a2"]
-    assert subnets_in(("us-east-1a", "us-east-1b"), zone_of) == ["subnet-a", "subnet-b", "subnet-a2"]
-
-
-def test_a_zone_without_a_subnet_is_named_beside_those_that_have_one() -> None:
-    with pytest.raises(InvalidRequest, match=r"in us-east-1c: they are in us-east-1a$"):
-        subnets_in(("us-east-1a", "us-east-1c"), {"subnet-a": "us-east-1a"})
 
 
 def test_ours_is_what_carries_all_of_our_marks_and_nothing_is_ours_without_marks() -> None:

@@ -20,6 +20,9 @@ from typing import Any
 
 from .ids import PLATFORM_TENANT, TenantId
 
+MANUAL_UPGRADES = "manual"
+DRAIN_UPGRADES = "drain"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
@@ -36,7 +39,7 @@ class Account:
     """A provider account.
 
     Attributes:
-        provider: `aws` (`gcp` and `digitalocean` come with their drivers).
+        provider: `aws`, `gcp` or `digitalocean`; which of them have a driver is in model.capabilities.
         config: the provider's closed model as plain JSON values with the document's camelCase keys, e.g. for aws
             region, zones, eksClusterRoleArn, eksNodeRoleArn, eksSubnetIds, endpointUrl, caFile, credential
             (`"ambient"`, `{"env": PREFIX}` or `{"file": PATH}`: where a credential is, never the credential).
@@ -62,13 +65,45 @@ class Gpus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Autoscaling:
+    """The bounds within which the cluster's own autoscaler moves a node pool's size; per zone like `Flavor.nodes`.
+
+    Attributes:
+        min_nodes: 0 to 1000, not above max_nodes.
+        max_nodes: 1 to 1000.
+    """
+
+    min_nodes: int
+    max_nodes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Taint:
+    """A Kubernetes taint.
+
+    Attributes:
+        effect: `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
+        value: empty for none.
+    """
+
+    key: str
+    effect: str
+    value: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Flavor:
     """A node shape that a substrate wants.
 
     Attributes:
-        nodes: nodes per zone (EKS: per Availability Zone of the account's subnets, or of `zones`), 0 to 1000.
+        nodes: nodes per zone (EKS: per Availability Zone of the account's subnets, or of `zones`), 0 to 1000. With
+            `autoscaling` it is the size to begin with, and the one that a change of it sets once.
         disk_gib: the nodes' disk in GiB; None leaves it to the provider.
+        disk_type: the provider's name of a disk's kind; None leaves it to the provider.
         zones: the zones to use; empty means all of the account's.
+        autoscaling: None for a fixed size.
+        labels: the Kubernetes labels beside our own; None leaves alone what stands there.
+        taints: sorted; None leaves alone what stands there.
     """
 
     name: str
@@ -77,30 +112,43 @@ class Flavor:
     gpus: Gpus | None = None
     spot: bool = False
     disk_gib: int | None = None
+    disk_type: str | None = None
     zones: tuple[str, ...] = ()
+    autoscaling: Autoscaling | None = None
+    labels: Mapping[str, str] | None = None
+    taints: tuple[Taint, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreateCluster:
-    """A cluster to be made for the pool. All of it is the substrate's identity.
+    """A cluster to be made for the pool. Its place is the substrate's identity.
 
     Attributes:
         location: the account's name for the place; on EKS a region.
         private_nodes: on EKS: the API server's private endpoint is opened to the VPC and nodes use it; the subnets
             decide whether nodes have public addresses.
+        version: the Kubernetes version of the control plane, e.g. `1.34`: raised in place, never lowered. None takes
+            the provider's and leaves it alone.
     """
 
     location: str
     private_nodes: bool = False
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Substrate:
-    """What backs a pool: an account, a cluster there, and the node shapes."""
+    """What backs a pool: an account, a cluster there, and the node shapes.
+
+    Attributes:
+        upgrades: `manual`: nobody replaces running machines; `drain`: flavors follow the control plane's version, each
+            once the bookings on its machines have ended (spec: kubernetesSubstrates, `upgrade`). Mutable.
+    """
 
     account: str
     cluster: CreateCluster
     flavors: tuple[Flavor, ...]
+    upgrades: str = MANUAL_UPGRADES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
+from .declared import Taint
 from .errors import ProviderError
 from .records import ClusterOutputs
 from .secret import Secret
@@ -42,11 +44,46 @@ class ObservedCluster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeBounds:
+    """Between which totals, over all zones, a node pool's size may be moved.
+
+    Attributes:
+        least: 0 and up.
+        most: at least `least`.
+    """
+
+    least: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One field in which a node pool at the provider is not as it is wanted.
+
+    Attributes:
+        path: as the document spells a flavor's field, e.g. `autoscaling.minNodes`, `labels`, `machineType`; a total
+            over all zones is `totalNodes`.
+        held, wanted: plain JSON values.
+        in_place: whether the provider can change it; else only another node pool has it.
+    """
+
+    path: str
+    held: Any
+    wanted: Any
+    in_place: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedNodePool:
     """A node pool as its provider describes it.
 
     Attributes:
         nodes: the total size that the provider is asked to hold, over all zones.
+        bounds: between which it may be moved; None where the provider has none for it.
+        places: what its machines are put into (EKS: subnets; else zones).
+        image: the provider's name of the kind of machine image.
+        version: its nodes' Kubernetes version, empty where the provider does not say.
+        update_id: of the change that the driver just sent for it: see NodePoolRecord.update_id.
         failure: the provider's reason, typed (StockedOut, ProviderQuotaExceeded, …), when it failed or is degraded.
         labels: the Kubernetes labels of its Nodes.
         tags: the provider-side tags by which it is known to be ours.
@@ -60,6 +97,12 @@ class ObservedNodePool:
     disk_gib: int | None
     labels: Mapping[str, str]
     tags: Mapping[str, str]
+    bounds: NodeBounds | None = None
+    taints: tuple[Taint, ...] = ()
+    places: frozenset[str] = frozenset()
+    image: str = ""
+    version: str = ""
+    update_id: str | None = None
     failure: ProviderError | None = None
 
 

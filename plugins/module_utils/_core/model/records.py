@@ -48,7 +48,8 @@ class AccountRecord:
     """A recorded provider account.
 
     Attributes:
-        zones: the zones its nodes are spread over, read from the provider once; None until then.
+        places: what its nodes are put into (EKS: a subnet) -> the zone that it is in, read from the provider once; None
+            until then.
     """
 
     id: AccountId
@@ -56,8 +57,13 @@ class AccountRecord:
     name: str
     provider: str
     config: Mapping[str, Any]
-    zones: tuple[str, ...] | None = None
+    places: Mapping[str, str] | None = None
     generation: int = 1
+
+    @property
+    def zones(self) -> tuple[str, ...] | None:
+        """The distinct zones its nodes are spread over, sorted: two subnets in one zone count once."""
+        return None if self.places is None else tuple(sorted(set(self.places.values())))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +117,7 @@ class ClusterRecord:
     Attributes:
         substrate_pool_id: the pool it backs; None for a tenant's own.
         name: its provider-side name, recorded before the first call.
+        version: the control plane's version that is wanted; None leaves it to the provider.
         delete_attempts: how often the provider refused to delete it; decides the next retry.
         ready_before: whether its control plane ever answered: one that did and is down now is waited for.
     """
@@ -122,6 +129,7 @@ class ClusterRecord:
     name: str
     location: str
     private_nodes: bool
+    version: str | None = None
     state: ClusterState
     message: str = ""
     generation: int = 1
@@ -140,6 +148,10 @@ class NodePoolRecord:
         shape: machine type, GPUs, Spot, disk, zones, nodes per zone. For a substrate's it is the flavor.
         version: raised by every accepted change (spec); starts at 1.
         observed_version: the version that was last seen ready.
+        sized_version: the version that `shape.nodes` was last asked for with: an autoscaler's count is left alone once
+            that one was seen ready.
+        update_id: the provider's name of the change that was sent last, to ask what became of it; None for none.
+        last_update_at: when that was sent: a refused change is tried again at most once in five minutes.
         create_attempts: creates sent for this shape; grows only when a refused create is tried again.
         last_create_at: when the last create was sent: a stockout is retried at most once in five minutes.
         ever_joined: whether a node of it ever joined: then a failed group is never deleted and made again by itself.
@@ -154,6 +166,9 @@ class NodePoolRecord:
     message: str = ""
     version: int = 1
     observed_version: int = 0
+    sized_version: int = 1
+    update_id: str | None = None
+    last_update_at: datetime | None = None
     create_attempts: int = 0
     last_create_at: datetime | None = None
     ever_joined: bool = False
@@ -170,6 +185,8 @@ class SubstrateRecord:
         waiting_nodes: listed Nodes without a joined bcd.
         waiting_since: since when none has joined; None when nobody waits.
         vanished_at: when a list first missed most Nodes at once: a second pass must confirm.
+        upgrade_version, upgrade_since: the version that flavors wait to be brought to while bookings end, and since
+            when; None while none waits.
     """
 
     pool_id: PoolId
@@ -186,6 +203,8 @@ class SubstrateRecord:
     waiting_nodes: int = 0
     waiting_since: datetime | None = None
     vanished_at: datetime | None = None
+    upgrade_version: str | None = None
+    upgrade_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from ..planning.changes import ChangeKind, Resource
 from ..store import Tx, clusters, fleet, substrates, work
 from .node_pools import tell_created
 from .node_pools import to_data as node_pool_data
-from .observing import Zones, observe, zones_of_accounts
+from .observing import Places, observe, places_of_accounts
 from .session import Session
 from .substrates import SubstrateView, list_substrates
 
@@ -28,14 +28,14 @@ class PlannedFleet:
 
     Attributes:
         document: what was planned; with `absent`, what is to go.
-        zones: of the declared accounts, as their providers say: to be recorded with them.
+        places: of the declared accounts, as their providers say: to be recorded with them.
         warnings: the plan's, and the pools whose provider could not be asked.
     """
 
     plan: Plan
     document: FleetConfig
     absent: bool
-    zones: Zones
+    places: Places
     warnings: tuple[str, ...]
 
 
@@ -55,19 +55,20 @@ def plan_fleet(
     """
     with session.store.read() as tx:
         records, now = _records(tx), tx.now
-    zones = zones_of_accounts(session, config, records, now=now, ask=refresh)
+    places = places_of_accounts(session, config, records, now=now, ask=refresh)
     seen, unseen = observe(session, records) if refresh else ({}, ())
     declared = {account.name: tuple(sorted(set(account.config.get("zones", ())))) for account in config.accounts}
+    told = {name: tuple(sorted(set(zone_of.values()))) for name, zone_of in places.items()}
     made = plan(
         config,
         records,
         # What is declared is good enough to plan with, and is never recorded as the provider's word.
-        zones={name: known for name, known in (declared | zones).items() if known},
+        zones={name: known for name, known in (declared | told).items() if known},
         prune=prune,
         observed=seen,
         state="absent" if absent else "present",
     )
-    return PlannedFleet(plan=made, document=config, absent=absent, zones=zones, warnings=(*made.warnings, *unseen))
+    return PlannedFleet(plan=made, document=config, absent=absent, places=places, warnings=(*made.warnings, *unseen))
 
 
 def apply_fleet(session: Session, planned: PlannedFleet) -> tuple[PoolId, ...]:
@@ -86,7 +87,7 @@ def apply_fleet(session: Session, planned: PlannedFleet) -> tuple[PoolId, ...]:
         with session.store.write() as tx:
             writes = desired_rows(planned.plan, _records(tx), now=tx.now)
             fleet.bump_serial(tx, planned.plan.serial)
-            _write(tx, writes, planned.zones)
+            _write(tx, writes, planned.places)
         touched = writes.due
     unsettled = [view.record.pool_id for view in substrates_of(session, planned) if not view.ready]
     return tuple(dict.fromkeys([*touched, *unsettled]))
@@ -184,7 +185,7 @@ def describe(session: Session) -> dict[str, Any]:
     }
 
 
-def _write(tx: Tx, writes: DesiredWrites, zones: Zones) -> None:
+def _write(tx: Tx, writes: DesiredWrites, places: Places) -> None:
     """Write the rows of a plan. Work units first: whoever locks one locks it before all other rows (store/fleet.py)."""
     for unit in writes.due:
         work.add_unit(tx, unit, tx.now)
@@ -192,19 +193,19 @@ def _write(tx: Tx, writes: DesiredWrites, zones: Zones) -> None:
     for site in writes.sites:
         fleet.put_site(tx, site)
     for account in writes.accounts:
-        fleet.put_account(tx, replace(account, zones=zones.get(account.name, account.zones)))
+        fleet.put_account(tx, replace(account, places=places.get(account.name, account.places)))
     for pool in writes.pools:
         fleet.put_pool(tx, pool)
     for cluster in writes.clusters:
         clusters.add_cluster(tx, cluster)
     for raised in writes.cluster_raises:
-        clusters.raise_cluster_generation(tx, raised.id, raised.state)
+        clusters.raise_cluster_generation(tx, raised.id, raised.state, version=raised.version)
     tenants = {cluster.id: cluster.tenant_id for cluster in clusters.clusters(tx)}
     for node_pool in writes.node_pools:
         clusters.add_node_pool(tx, node_pool)
         tell_created(tx, node_pool, tenant_id=tenants[node_pool.cluster_id])
     for changed in writes.node_pool_changes:
-        clusters.change_node_pool(tx, changed.id, changed.shape, changed.state)
+        clusters.change_node_pool(tx, changed.id, changed.shape, changed.state, sized=changed.sized)
     for substrate in writes.substrates:
         substrates.put_substrate(tx, substrate)
     for quota in writes.quotas:

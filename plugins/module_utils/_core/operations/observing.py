@@ -5,18 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 from ..model.declared import Account, FleetConfig
 from ..model.errors import ProviderError
-from ..model.ids import AccountId, PoolId, new_account_id
-from ..model.labels import owner_tags
-from ..model.records import AccountRecord, ClusterRecord
+from ..model.ids import AccountId, ClusterId, PoolId, new_account_id
+from ..model.records import AccountRecord, ClusterRecord, NodePoolRecord
 from ..model.states import ClusterState
 from ..planning import ObservedPool, Records
-from ..providers.contract import ClusterSpec
+from ..reconcile import specs
 from .session import Session
 
 _LOOKS_AT_ONCE = 8
@@ -31,6 +30,9 @@ def observe(session: Session, records: Records) -> tuple[dict[PoolId, ObservedPo
     """
     accounts = {account.id: account for account in records.accounts}
     names = {pool.id: pool.name for pool in records.pools}
+    node_pools: dict[ClusterId, list[NodePoolRecord]] = {}
+    for record in records.node_pools:
+        node_pools.setdefault(record.cluster_id, []).append(record)
     looked_at = [
         (cluster.substrate_pool_id, accounts[cluster.account_id], cluster)
         for cluster in records.clusters
@@ -41,7 +43,7 @@ def observe(session: Session, records: Records) -> tuple[dict[PoolId, ObservedPo
     seen: dict[PoolId, ObservedPool] = {}
     unseen: list[str] = []
     with ThreadPoolExecutor(max_workers=min(_LOOKS_AT_ONCE, len(looked_at)), thread_name_prefix="look") as threads:
-        found = threads.map(lambda one: _look(session, *one), looked_at)
+        found = threads.map(lambda one: _look(session, one[1], one[2], node_pools.get(one[2].id, ())), looked_at)
         for (pool_id, account, _cluster), answer in zip(looked_at, found, strict=True):
             if isinstance(answer, ObservedPool):
                 seen[pool_id] = answer
@@ -51,10 +53,10 @@ def observe(session: Session, records: Records) -> tuple[dict[PoolId, ObservedPo
     return seen, tuple(unseen)
 
 
-def zones_of_accounts(
+def places_of_accounts(
     session: Session, config: FleetConfig, records: Records, *, now: datetime, ask: bool
-) -> dict[str, tuple[str, ...]]:
-    """The zones of each declared account, as recorded or as the provider says now. Unknown ones stay out.
+) -> dict[str, Mapping[str, str]]:
+    """The places of each declared account, as recorded or as the provider says now. Unknown ones stay out.
 
     Arguments:
         ask: whether the provider may be asked about accounts that are new or changed.
@@ -63,21 +65,21 @@ def zones_of_accounts(
         ProviderError: what an account names does not exist at the provider, or its credential is refused.
     """
     recorded = {account.name: account for account in records.accounts}
-    zones: dict[str, tuple[str, ...]] = {}
+    places: dict[str, Mapping[str, str]] = {}
     used = {pool.substrate.account for pool in config.pools if pool.substrate is not None}
     for account in config.accounts:
         row = recorded.get(account.name)
-        known = row.zones if row is not None and dict(row.config) == dict(account.config) else None
+        known = row.places if row is not None and dict(row.config) == dict(account.config) else None
         if known is None and ask and account.name in used:
-            known = _zones(session, _as_record(account, row.id if row else None, now))
+            known = _places(session, _as_record(account, row.id if row else None, now))
         if known:
-            zones[account.name] = known
-    return zones
+            places[account.name] = known
+    return places
 
 
-def _zones(session: Session, account: AccountRecord) -> tuple[str, ...]:
+def _places(session: Session, account: AccountRecord) -> Mapping[str, str]:
     try:
-        return session.open_driver(account).node_zones()
+        return session.open_driver(account).node_places()
     except ProviderError as error:
         raise type(error)(f"provider account {account.name}: {error}") from error
 
@@ -87,20 +89,25 @@ def _is_worth_a_look(cluster: ClusterRecord) -> bool:
 
 
 def _look(
-    session: Session, pool_id: PoolId, account: AccountRecord, cluster: ClusterRecord
+    session: Session, account: AccountRecord, cluster: ClusterRecord, node_pools: Sequence[NodePoolRecord]
 ) -> ObservedPool | ProviderError:
-    spec = ClusterSpec(
-        name=cluster.name,
-        location=cluster.location,
-        private_nodes=cluster.private_nodes,
-        tags=owner_tags(cluster_id=cluster.id, pool_id=pool_id),
-    )
+    spec = specs.cluster_spec(cluster)
     try:
         driver = session.open_driver(account)
         seen = driver.get_cluster(spec)
-        return ObservedPool(cluster=seen, node_pools=driver.get_node_pools(spec) if seen is not None else ())
+        found = {item.name: item for item in driver.get_node_pools(spec)} if seen is not None else {}
     except ProviderError as error:
         return error
+    wanted = {
+        record.name: specs.node_pool_spec(record, cluster=cluster, account=account, capabilities=driver.capabilities)
+        for record in node_pools
+        if record.name in found and account.places is not None
+    }
+    return ObservedPool(
+        cluster=seen,
+        node_pools=found,
+        differences={name: driver.compare(wish, found[name]) for name, wish in wanted.items()},
+    )
 
 
 def _as_record(account: Account, account_id: AccountId | None, now: datetime) -> AccountRecord:
@@ -114,4 +121,5 @@ def _as_record(account: Account, account_id: AccountId | None, now: datetime) ->
     )
 
 
-Zones = Mapping[str, tuple[str, ...]]
+Places = Mapping[str, Mapping[str, str]]
+"""Account's name -> its places, each with its zone (AccountRecord.places)."""

@@ -102,7 +102,7 @@ def _accounts(
         if change.resource != Resource.ACCOUNT or change.kind == ChangeKind.DELETE:
             continue
         account, record = declared[change.name], recorded.accounts.get(change.name)
-        # Zones are read from the provider once; where the account looks has changed, they are read again.
+        # Places are read from the provider once; where the account looks has changed, they are read again.
         moved = any(field.path in ("config.zones", "config.eksSubnetIds") for field in change.fields)
         rows.append(
             AccountRecord(
@@ -111,7 +111,7 @@ def _accounts(
                 name=account.name,
                 provider=account.provider,
                 config=account.config,
-                zones=record.zones if record and not moved else None,
+                places=record.places if record and not moved else None,
                 generation=record.generation + 1 if record else 1,
             )
         )

@@ -134,6 +134,7 @@ def _new_substrate(
         name=ids.cluster_name(pool.id),
         location=substrate.cluster.location,
         private_nodes=substrate.cluster.private_nodes,
+        version=substrate.cluster.version,
         state=ClusterState.PENDING,
     )
     status = SubstrateRecord(
@@ -183,7 +184,9 @@ def _changed_substrate(
             ChangeKind.CREATE: NodePoolState.PENDING,  # it is recorded and was there: drift
             ChangeKind.DELETE: NodePoolState.DELETING,
         }.get(kind, NodePoolState.UPDATING)
-        changed.append(NodePoolChange(id=row.id, shape=shapes.get(name, row.shape), state=state))
+        shape = shapes.get(name, row.shape)
+        sized = kind == ChangeKind.CREATE or shape.nodes != row.shape.nodes
+        changed.append(NodePoolChange(id=row.id, shape=shape, state=state, sized=sized))
     raised: tuple[ClusterRaise, ...] = ()
     lost = (Resource.CLUSTER, "") in kinds  # recorded and was there: drift
     if new or changed or lost:

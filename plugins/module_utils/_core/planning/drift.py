@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..model.capabilities import CAPABILITIES
-from ..model.declared import Account, FleetConfig
-from ..model.observed import ObservedNodePool
+from ..model.declared import FleetConfig
 from ..model.records import NodePoolRecord
 from ..model.states import ClusterState, NodePoolState, ProviderStatus
 from .changes import DRIFT, Change, ChangeKind, FieldChange, Resource
 from .fields import flavor_values, substrate_values
 from .pools import PoolPlan
 from .recorded import Index, Observed, ObservedPool, PoolFacts
-from .sizes import Zones, zone_count
 
 _MISSING = "drift: it is not at the provider any more, and is made again"
 
@@ -36,7 +33,6 @@ def plan_drift(
     planned: tuple[PoolPlan, ...],
     *,
     observed: Observed,
-    zones: Zones,
 ) -> Drift:
     """Compare what providers hold with the records, for declared pools that are ready and not changed otherwise.
 
@@ -48,7 +44,6 @@ def plan_drift(
         for change in item.changes
         if change.resource in (Resource.CLUSTER, Resource.NODE_POOL)
     }
-    accounts = {account.name: account for account in config.accounts}
     changes: list[Change] = []
     warnings: list[str] = []
     for pool in config.pools:
@@ -62,22 +57,14 @@ def plan_drift(
         if seen.cluster is None:
             changes += _missing_cluster(facts, rows)
             continue
-        account = accounts[pool.substrate.account]
         for row in rows.values():
-            changes += _node_pool(pool.name, row, seen, _total(row, account, recorded, zones=zones))
+            changes += _node_pool(pool.name, row, seen)
             warnings += _shape(pool.name, row, seen)
     return Drift(changes=tuple(changes), warnings=tuple(warnings))
 
 
 def _is_ready(row: NodePoolRecord) -> bool:
     return row.state == NodePoolState.READY and row.observed_version == row.version
-
-
-def _total(row: NodePoolRecord, account: Account, recorded: Index, *, zones: Zones) -> int | None:
-    if not CAPABILITIES[account.provider].per_zone_counts:
-        return row.shape.nodes
-    count = zone_count(row.shape, account, recorded, zones=zones)
-    return None if count is None else row.shape.nodes * count
 
 
 def _missing_cluster(facts: PoolFacts, rows: Mapping[str, NodePoolRecord]) -> Iterator[Change]:
@@ -107,39 +94,33 @@ def _again(values: Mapping[str, object]) -> tuple[FieldChange, ...]:
     )
 
 
-def _found(row: NodePoolRecord, seen: ObservedPool) -> ObservedNodePool | None:
-    return next((item for item in seen.node_pools if item.name == row.name), None)
-
-
-def _node_pool(pool: str, row: NodePoolRecord, seen: ObservedPool, total: int | None) -> Iterator[Change]:
-    found = _found(row, seen)
+def _node_pool(pool: str, row: NodePoolRecord, seen: ObservedPool) -> Iterator[Change]:
+    """A node pool that is not there any more, or that was changed at the provider and can be put back."""
+    found = seen.node_pools.get(row.name)
     if found is None:
         yield _missing_node_pool(pool, row)
-    elif found.status == ProviderStatus.ACTIVE and total is not None and found.nodes != total:
+        return
+    fields = tuple(
+        FieldChange(path=item.path, before=item.held, after=item.wanted, note=DRIFT)
+        for item in seen.differences.get(row.name, ())
+        if item.in_place
+    )
+    if fields and found.status == ProviderStatus.ACTIVE:
         yield Change(
             kind=ChangeKind.UPDATE,
             resource=Resource.NODE_POOL,
             name=pool,
             part=row.name,
-            fields=(FieldChange(path="totalNodes", before=found.nodes, after=total, note=DRIFT),),
-            note="drift: its size was changed at the provider, and is put back",
+            fields=fields,
+            note="drift: it was changed at the provider, and is put back",
         )
 
 
 def _shape(pool: str, row: NodePoolRecord, seen: ObservedPool) -> Iterator[str]:
     """Differences that no provider takes back in place: told, not repaired."""
-    found = _found(row, seen)
-    if found is None:
-        return
-    pairs: list[tuple[str, object, object]] = [
-        ("machineType", row.shape.machine_type, found.machine_type),
-        ("spot", row.shape.spot, found.spot),
-    ]
-    if row.shape.disk_gib is not None:
-        pairs.append(("diskGiB", row.shape.disk_gib, found.disk_gib))
-    for path, wanted, held in pairs:
-        if wanted != held:
+    for item in seen.differences.get(row.name, ()):
+        if not item.in_place:
             yield (
-                f"node pool {pool}/{row.name}: {path} is {held} at the provider and {wanted} in the records: it cannot "
-                "be changed in place; add another flavor, and remove this one"
+                f"node pool {pool}/{row.name}: {item.path} is {item.held} at the provider and {item.wanted} in the "
+                "records: it cannot be changed in place; add another flavor, and remove this one"
             )

@@ -42,7 +42,7 @@ def plan(
     flavor_sizes = sizes.sizes(wanted, recorded, zones=zones)
     sizes.check_limits(wanted, recorded, flavor_sizes)
     pool_plan = pools.plan_pools(wanted, recorded, scope=scope, prune=prune)
-    drifted = drift.plan_drift(wanted, recorded, pool_plan, observed=observed or {}, zones=zones)
+    drifted = drift.plan_drift(wanted, recorded, pool_plan, observed=observed or {})
     quota_changes = quotas.plan_quotas(wanted, recorded, scope=scope, prune=prune)
     changes = (
         *places.plan_sites(wanted, recorded, scope=scope, prune=prune),

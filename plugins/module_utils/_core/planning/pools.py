@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..model.declared import Flavor, FleetConfig, Pool, Substrate
 from ..model.records import NodePoolRecord
@@ -58,15 +58,7 @@ def grouped(plans: Iterable[PoolPlan], *more: Iterable[Change]) -> list[Change]:
 def merged(flavor: Flavor, row: NodePoolRecord) -> Flavor:
     """The flavor as it is to be recorded: what the document leaves unset keeps its recorded value."""
     if flavor.disk_gib is None and row.shape.disk_gib is not None:
-        return Flavor(
-            name=flavor.name,
-            machine_type=flavor.machine_type,
-            nodes=flavor.nodes,
-            gpus=flavor.gpus,
-            spot=flavor.spot,
-            disk_gib=row.shape.disk_gib,
-            zones=flavor.zones,
-        )
+        return replace(flavor, disk_gib=row.shape.disk_gib)
     return flavor
 
 

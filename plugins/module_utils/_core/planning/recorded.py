@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..model.ids import AccountId, ClusterId, PoolId, SiteId, TenantId
-from ..model.observed import ObservedCluster, ObservedNodePool
+from ..model.observed import Difference, ObservedCluster, ObservedNodePool
 from ..model.records import (
     AccountRecord,
     ClusterRecord,
@@ -48,11 +48,13 @@ class ObservedPool:
 
     Attributes:
         cluster: None when the provider says there is none.
-        node_pools: all of the cluster's.
+        node_pools: all of the cluster's, by name.
+        differences: of the recorded node pools that are there, by name: in what each is not as it is recorded.
     """
 
     cluster: ObservedCluster | None
-    node_pools: tuple[ObservedNodePool, ...] = ()
+    node_pools: Mapping[str, ObservedNodePool] = field(default_factory=dict)
+    differences: Mapping[str, tuple[Difference, ...]] = field(default_factory=dict)
 
 
 Observed = Mapping[PoolId, ObservedPool]

@@ -23,19 +23,29 @@ from ..model.states import ClusterState, NodePoolState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterRaise:
-    """A cluster whose desired state changed: its generation goes up by one."""
+    """A cluster whose desired state changed: its generation goes up by one.
+
+    Attributes:
+        version: the control plane's version that is wanted from now on; None leaves the wish as it is.
+    """
 
     id: ClusterId
     state: ClusterState
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodePoolChange:
-    """A node pool whose desired state changed: its version goes up by one."""
+    """A node pool whose desired state changed: its version goes up by one.
+
+    Attributes:
+        sized: whether its size is asked for anew (NodePoolRecord.sized_version).
+    """
 
     id: NodePoolId
     shape: Flavor
     state: NodePoolState
+    sized: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

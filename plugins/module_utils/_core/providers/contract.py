@@ -27,7 +27,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from ..model.capabilities import Capabilities
-from ..model.observed import BootstrapAccess, ObservedCluster, ObservedNodePool
+from ..model.declared import Taint
+from ..model.observed import BootstrapAccess, Difference, NodeBounds, ObservedCluster, ObservedNodePool
 
 
 class Deletion(StrEnum):
@@ -44,7 +45,7 @@ class ClusterSpec:
     Attributes:
         name: its provider-side name, recorded before the first call.
         location: the provider's name of the place.
-        private_nodes: see declared.CreateCluster.
+        private_nodes, version: see declared.CreateCluster.
         tags: the owner's marks (labels.owner_tags): what carries them all is ours.
     """
 
@@ -52,6 +53,7 @@ class ClusterSpec:
     location: str
     private_nodes: bool
     tags: Mapping[str, str]
+    version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +62,19 @@ class NodePoolSpec:
 
     Attributes:
         nodes: the total size over all its zones.
-        zones: the zones it is spread over, sorted; the driver finds what stands for them (EKS: subnets).
+        bounds: within which the cluster's autoscaler moves the size, totals too; None for a fixed size.
+        keep_count: with `bounds`: the size is left where it stands within them. False brings it to `nodes` once.
+        places: what it is spread over, sorted: all or some of what node_places gives.
         disk_gib: GiB, or None to leave it to the provider.
+        disk_type: None to leave it to the provider.
         gpus_per_node: 0 for a node pool without GPUs: decides the machine image where a provider wants one.
-        labels: the Kubernetes labels of its Nodes.
+        labels: the Kubernetes labels of its Nodes: our own and the declared ones.
+        labels_declared: whether `labels` are all there are to be; else others are left alone.
+        taints: all there are to be, sorted; None leaves them alone.
         tags: the owner's marks.
+        version: its nodes' Kubernetes version; None leaves it alone.
+        update_id: what the driver gave for the change that it sent last: a change that is still not there is asked
+            about before it is sent again. None to send it whatever became of the last one.
         attempt: the number of the create, from 0: part of the provider's idempotency token, so that a create whose
             reply was lost is recognised and a create that was refused can be tried anew.
     """
@@ -72,12 +82,19 @@ class NodePoolSpec:
     name: str
     machine_type: str
     nodes: int
-    zones: tuple[str, ...]
+    places: tuple[str, ...]
     spot: bool
     disk_gib: int | None
     gpus_per_node: int
     labels: Mapping[str, str]
     tags: Mapping[str, str]
+    bounds: NodeBounds | None = None
+    keep_count: bool = False
+    disk_type: str | None = None
+    labels_declared: bool = False
+    taints: tuple[Taint, ...] | None = None
+    version: str | None = None
+    update_id: str | None = None
     attempt: int = 0
 
 
@@ -88,8 +105,8 @@ class Driver(Protocol):
     def capabilities(self) -> Capabilities:
         """What the provider can do, from model.capabilities."""
 
-    def node_zones(self) -> tuple[str, ...]:
-        """The distinct zones, sorted, that a node pool without zones of its own is spread over. One read.
+    def node_places(self) -> Mapping[str, str]:
+        """What a node pool without zones of its own is spread over (EKS: the account's subnets) -> its zone. One read.
 
         Raises:
             InvalidRequest: what the account names (e.g. a subnet) does not exist; the text says which.
@@ -98,12 +115,15 @@ class Driver(Protocol):
     def ensure_cluster(self, spec: ClusterSpec) -> ObservedCluster:
         """Read the cluster, and create it if there is none. Returns at once, usually with status CREATING.
 
-        One read where it exists. A cluster that exists is returned as it is, whatever its status: failed ones too.
+        One read where it exists. A cluster that exists is returned as it is, whatever its status: failed ones too. One
+        that could take a change and is older than `spec.version` is upgraded, by one step that the provider allows,
+        and returned as UPDATING; the next call takes the next step. It is never made older, and nothing else of it
+        changes.
 
         Raises:
             AlreadyExists: a cluster of that name is not ours.
             OperationInProgress: the provider still holds the name of a cluster that it no longer shows.
-            ProviderQuotaExceeded, PermissionDenied, InvalidRequest: the create was refused.
+            ProviderQuotaExceeded, PermissionDenied, InvalidRequest: the create or the upgrade was refused.
         """
 
     def get_cluster(self, spec: ClusterSpec) -> ObservedCluster | None:
@@ -131,13 +151,21 @@ class Driver(Protocol):
             NotFound: there is no such cluster.
         """
 
+    def compare(self, spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[Difference, ...]:
+        """In what a node pool is not as it is wanted: what ensure_node_pool would change, or refuse. No call.
+
+        Every field that `spec` gives is compared, as a set where order means nothing; what it leaves open is not. The
+        version is none of it: ensure_node_pool sees to that.
+        """
+
     def ensure_node_pool(
         self, cluster: ClusterSpec, spec: NodePoolSpec, observed: ObservedNodePool | None
     ) -> ObservedNodePool:
-        """Create the node pool, or bring its size to `spec.nodes`, sending only what differs. The shape never changes.
+        """Create the node pool, or change what compare() finds and can be changed, sending only what differs.
 
-        Nothing is sent, and `observed` returned, where the provider would not take a change now: while it is being
-        created, changed or deleted, and when it has failed. The pass decides what to do about a failed one.
+        One change a call: its size, bounds, labels and taints, else one step towards `spec.version`. The shape never
+        changes. Nothing is sent, and `observed` returned, where the provider would not take a change now: while it is
+        being created, changed or deleted, and when it has failed. The pass decides what to do about a failed one.
 
         Arguments:
             observed: what get_node_pools just said of it; None when it was not there.
@@ -149,8 +177,9 @@ class Driver(Protocol):
         Raises:
             AlreadyExists: a node pool of that name is not ours.
             NotFound: there is no such cluster.
-            InvalidRequest: the observed shape (machine type, Spot, disk) is another one; nothing was sent.
-            OperationInProgress, StockedOut, ProviderQuotaExceeded, …
+            InvalidRequest: compare() finds what cannot be changed (machine type, Spot, disk, …); nothing was sent.
+            OperationInProgress, StockedOut, ProviderQuotaExceeded, …: also for a change that the provider took and then
+                gave up, of which `spec.update_id` tells.
         """
 
     def delete_node_pool(self, cluster: ClusterSpec, name: str, tags: Mapping[str, str]) -> Deletion:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from ..model.agent import AgentSettings
 from ..model.clock import Clock
-from ..model.labels import node_labels, owner_tags
 from ..model.observed import ObservedCluster
 from ..model.records import AccountRecord, ClusterRecord, Lease, NodePoolRecord, PoolRecord, SubstrateRecord
 from ..model.states import ProviderStatus
 from ..nodes.matching import Matching
 from ..providers.contract import ClusterSpec, Driver, NodePoolSpec
 from ..store import Store, Tx, work
+from . import specs
 
 if TYPE_CHECKING:
     from ..cluster.api import ClusterApi
@@ -83,30 +83,12 @@ class PassContext:
     @property
     def cluster_spec(self) -> ClusterSpec:
         """The cluster as the driver is asked for it."""
-        return ClusterSpec(
-            name=self.cluster.name,
-            location=self.cluster.location,
-            private_nodes=self.cluster.private_nodes,
-            tags=owner_tags(cluster_id=self.cluster.id, pool_id=self.pool.id),
-        )
+        return specs.cluster_spec(self.cluster)
 
     def node_pool_spec(self, record: NodePoolRecord) -> NodePoolSpec:
-        """A node pool as the driver is asked for it: a flavor's Nodes carry the pool's label, a caller's do not."""
-        shape = record.shape
-        zones = tuple(sorted(set(shape.zones or self.account.zones or ())))
-        per_zone = self.driver.capabilities.per_zone_counts
-        pool_id = self.pool.id if record.of_flavor else None
-        return NodePoolSpec(
-            name=record.name,
-            machine_type=shape.machine_type,
-            nodes=shape.nodes * len(zones) if per_zone else shape.nodes,
-            zones=zones,
-            spot=shape.spot,
-            disk_gib=shape.disk_gib,
-            gpus_per_node=shape.gpus.count if shape.gpus else 0,
-            labels=node_labels(pool_id=pool_id, spot=shape.spot),
-            tags=owner_tags(cluster_id=self.cluster.id, pool_id=pool_id),
-            attempt=record.create_attempts,
+        """A node pool as the driver is asked for it."""
+        return specs.node_pool_spec(
+            record, cluster=self.cluster, account=self.account, capabilities=self.driver.capabilities
         )
 
     def recorded_cluster(self) -> ObservedCluster | None:

@@ -61,16 +61,24 @@ def add_cluster(tx: Tx, rec: ClusterRecord) -> None:
         name=rec.name,
         location=rec.location,
         private_nodes=rec.private_nodes,
+        version=rec.version,
         generation=rec.generation,
         **_cluster_status(rec),
     )
 
 
-def raise_cluster_generation(tx: Tx, cluster_id: ClusterId, state: ClusterState) -> None:
-    """Something else is wanted of the cluster now: no status that was found before is written any more."""
+def raise_cluster_generation(tx: Tx, cluster_id: ClusterId, state: ClusterState, *, version: str | None = None) -> None:
+    """Something else is wanted of the cluster now: no status that was found before is written any more.
+
+    Arguments:
+        version: the control plane's version that is wanted from now on; None leaves the wish as it is.
+    """
     table = tables().clusters
+    wish: dict[str, Any] = {} if version is None else {"version": version}
     tx.execute(
-        table.update().where(table.c.id == cluster_id).values(generation=table.c.generation + 1, state=state.value)
+        table.update()
+        .where(table.c.id == cluster_id)
+        .values(generation=table.c.generation + 1, state=state.value, **wish)
     )
 
 
@@ -139,22 +147,28 @@ def add_node_pool(tx: Tx, rec: NodePoolRecord) -> None:
         name=rec.name,
         shape=plain_flavor(rec.shape),
         version=rec.version,
+        sized_version=rec.sized_version,
         of_flavor=rec.of_flavor,
         **_node_pool_status(rec),
     )
 
 
-def change_node_pool(tx: Tx, node_pool_id: NodePoolId, shape: Flavor, state: NodePoolState) -> None:
+def change_node_pool(
+    tx: Tx, node_pool_id: NodePoolId, shape: Flavor, state: NodePoolState, *, sized: bool = True
+) -> None:
     """Something else is wanted of the node pool now: no status that was found before is written any more.
 
-    The counter of creates goes on: each create the provider sees needs a number of its own.
+    The counter of creates goes on: each create the provider sees needs a number of its own. A change that was refused
+    before says nothing of this one.
+
+    Arguments:
+        sized: whether the size is asked for anew: see NodePoolRecord.sized_version.
     """
     table = tables().node_pools
-    tx.execute(
-        table.update()
-        .where(table.c.id == node_pool_id)
-        .values(version=table.c.version + 1, shape=plain_flavor(shape), state=state.value)
-    )
+    version = table.c.version + 1
+    values = {"version": version, "shape": plain_flavor(shape), "state": state.value}
+    values |= {"update_id": None, "last_update_at": None} | ({"sized_version": version} if sized else {})
+    tx.execute(table.update().where(table.c.id == node_pool_id).values(**values))
 
 
 def set_node_pool_status(tx: Tx, rec: NodePoolRecord) -> bool:
@@ -183,6 +197,8 @@ def _node_pool_status(rec: NodePoolRecord) -> dict[str, Any]:
         "state": rec.state.value,
         "message": rec.message,
         "observed_version": rec.observed_version,
+        "update_id": rec.update_id,
+        "last_update_at": rec.last_update_at,
         "create_attempts": rec.create_attempts,
         "last_create_at": rec.last_create_at,
         "ever_joined": rec.ever_joined,
@@ -198,6 +214,7 @@ def _cluster(row: Row[Any]) -> ClusterRecord:
         name=row.name,
         location=row.location,
         private_nodes=row.private_nodes,
+        version=row.version,
         state=ClusterState(row.state),
         message=row.message,
         generation=row.generation,
@@ -218,6 +235,9 @@ def _node_pool(row: Row[Any]) -> NodePoolRecord:
         message=row.message,
         version=row.version,
         observed_version=row.observed_version,
+        sized_version=row.sized_version,
+        update_id=row.update_id,
+        last_update_at=row.last_update_at,
         create_attempts=row.create_attempts,
         last_create_at=row.last_create_at,
         ever_joined=row.ever_joined,

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import Code, OperationError
@@ -110,16 +110,16 @@ def put_account(tx: Tx, rec: AccountRecord) -> bool:
             "name": rec.name,
             "provider": rec.provider,
             "config": _plain(rec.config),
-            "zones": None if rec.zones is None else list(rec.zones),
+            "places": None if rec.places is None else dict(rec.places),
             "generation": rec.generation,
         },
     )
 
 
-def set_account_zones(tx: Tx, account_id: AccountId, zones: Iterable[str]) -> None:
-    """Record the zones that the provider named, and nothing else of the account."""
+def set_account_places(tx: Tx, account_id: AccountId, places: Mapping[str, str]) -> None:
+    """Record the places that the provider named, each with its zone, and nothing else of the account."""
     table = tables().accounts
-    tx.change(table, table.c.id == account_id, zones=list(zones))
+    tx.change(table, table.c.id == account_id, places=dict(places))
 
 
 def drop_account(tx: Tx, account_id: AccountId) -> None:
@@ -232,7 +232,7 @@ def _account(row: Row[Any]) -> AccountRecord:
         name=row.name,
         provider=row.provider,
         config=row.config,
-        zones=None if row.zones is None else tuple(row.zones),
+        places=row.places,
         generation=row.generation,
     )
 

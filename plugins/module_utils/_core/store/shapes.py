@@ -12,19 +12,28 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ..model.declared import CreateCluster, Flavor, Gpus, Substrate
+from ..model.declared import MANUAL_UPGRADES, Autoscaling, CreateCluster, Flavor, Gpus, Substrate, Taint
 from ..model.records import ClusterOutputs, Device
 
 
 def plain_flavor(flavor: Flavor) -> dict[str, Any]:
     """A flavor as plain values."""
-    return {**asdict(flavor), "zones": list(flavor.zones)}
+    taints = None if flavor.taints is None else [asdict(taint) for taint in flavor.taints]
+    return {**asdict(flavor), "zones": list(flavor.zones), "taints": taints}
 
 
 def flavor_of(data: Mapping[str, Any]) -> Flavor:
-    """A flavor from plain values."""
-    gpus = data["gpus"]
-    return Flavor(**{**data, "zones": tuple(data["zones"]), "gpus": None if gpus is None else Gpus(**gpus)})
+    """A flavor from plain values; one that was recorded by an earlier version has not all of them."""
+    gpus, autoscaling, taints = data["gpus"], data.get("autoscaling"), data.get("taints")
+    return Flavor(
+        **{
+            **data,
+            "zones": tuple(data["zones"]),
+            "gpus": None if gpus is None else Gpus(**gpus),
+            "autoscaling": None if autoscaling is None else Autoscaling(**autoscaling),
+            "taints": None if taints is None else tuple(Taint(**taint) for taint in taints),
+        }
+    )
 
 
 def plain_substrate(substrate: Substrate | None) -> dict[str, Any] | None:
@@ -35,6 +44,7 @@ def plain_substrate(substrate: Substrate | None) -> dict[str, Any] | None:
         "account": substrate.account,
         "cluster": asdict(substrate.cluster),
         "flavors": [plain_flavor(flavor) for flavor in substrate.flavors],
+        "upgrades": substrate.upgrades,
     }
 
 
@@ -46,6 +56,7 @@ def substrate_of(data: Mapping[str, Any] | None) -> Substrate | None:
         account=data["account"],
         cluster=CreateCluster(**data["cluster"]),
         flavors=tuple(flavor_of(flavor) for flavor in data["flavors"]),
+        upgrades=data.get("upgrades", MANUAL_UPGRADES),
     )
 
 

@@ -49,6 +49,8 @@ def put_substrate(tx: Tx, rec: SubstrateRecord) -> bool:
             "waiting_nodes": rec.waiting_nodes,
             "waiting_since": rec.waiting_since,
             "vanished_at": rec.vanished_at,
+            "upgrade_version": rec.upgrade_version,
+            "upgrade_since": rec.upgrade_since,
         },
     )
 
@@ -69,4 +71,6 @@ def _substrate(row: Row[Any]) -> SubstrateRecord:
         waiting_nodes=row.waiting_nodes,
         waiting_since=row.waiting_since,
         vanished_at=row.vanished_at,
+        upgrade_version=row.upgrade_version,
+        upgrade_since=row.upgrade_since,
     )

@@ -100,7 +100,7 @@ def tables() -> Tables:
         words("name"),
         words("provider"),
         Column("config", json_value(), nullable=False),
-        Column("zones", json_value(), nullable=True),
+        Column("places", json_value(), nullable=True),
         number("generation"),
         UniqueConstraint("tenant_id", "name"),
     )
@@ -139,6 +139,7 @@ def tables() -> Tables:
         words("name"),
         words("location"),
         flag("private_nodes"),
+        words("version", null=True),
         words("state"),
         words("message"),
         number("generation"),
@@ -163,6 +164,9 @@ def tables() -> Tables:
         words("message"),
         number("version"),
         number("observed_version"),
+        number("sized_version"),
+        words("update_id", null=True),
+        Column("last_update_at", utc_time(), nullable=True),
         number("create_attempts"),
         Column("last_create_at", utc_time(), nullable=True),
         flag("ever_joined"),
@@ -186,6 +190,8 @@ def tables() -> Tables:
         number("waiting_nodes"),
         Column("waiting_since", utc_time(), nullable=True),
         Column("vanished_at", utc_time(), nullable=True),
+        words("upgrade_version", null=True),
+        Column("upgrade_since", utc_time(), nullable=True),
     )
     work = Table(
         "work",

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from ...model.capabilities import CAPABILITIES, Capabilities
 from ...model.clock import Clock
 from ...model.errors import InvalidRequest, Unavailable
-from ...model.observed import BootstrapAccess, ObservedCluster, ObservedNodePool
+from ...model.observed import BootstrapAccess, Difference, ObservedCluster, ObservedNodePool
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
 from . import access, clusters, node_groups
 from .calls import Calls
 from .clients import Clients
 from .settings import EksSettings
-from .subnets import subnets_in, zones_of_subnets
+from .subnets import zones_of_subnets
 from .token import bearer_token
 
 
@@ -52,11 +52,10 @@ class EksDriver:
         """What EKS can do."""
         return CAPABILITIES["aws"]
 
-    def node_zones(self) -> tuple[str, ...]:
-        """The zones of the account's subnets; two subnets in one zone count once."""
+    def node_places(self) -> Mapping[str, str]:
+        """The account's subnets, each with its zone."""
         with self._calling() as call:
-            zone_of = zones_of_subnets(call, self._clients.ec2, self._settings.subnet_ids)
-        return tuple(sorted(set(zone_of.values())))
+            return zones_of_subnets(call, self._clients.ec2, self._settings.subnet_ids)
 
     def ensure_cluster(self, spec: ClusterSpec) -> ObservedCluster:
         """One DescribeCluster where it exists, else CreateCluster too."""
@@ -78,21 +77,19 @@ class EksDriver:
         with self._calling(cluster) as call:
             return node_groups.describe_all(call, self._clients.eks, cluster.name)
 
+    def compare(self, spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[Difference, ...]:
+        """No call."""
+        return node_groups.differences(spec, observed)
+
     def ensure_node_pool(
         self, cluster: ClusterSpec, spec: NodePoolSpec, observed: ObservedNodePool | None
     ) -> ObservedNodePool:
-        """DescribeSubnets and CreateNodegroup, or UpdateNodegroupConfig, or nothing."""
+        """CreateNodegroup, or UpdateNodegroupConfig, or nothing."""
         with self._calling(cluster) as call:
             if observed:
                 return node_groups.resize(call, self._clients.eks, cluster, spec, observed)
-            zone_of = zones_of_subnets(call, self._clients.ec2, self._settings.subnet_ids)
             return node_groups.create(
-                call,
-                self._clients.eks,
-                cluster,
-                spec,
-                node_role_arn=self._settings.node_role_arn,
-                subnets=subnets_in(spec.zones or sorted(set(zone_of.values())), zone_of),
+                call, self._clients.eks, cluster, spec, node_role_arn=self._settings.node_role_arn
             )
 
     def delete_node_pool(self, cluster: ClusterSpec, name: str, tags: Mapping[str, str]) -> Deletion:

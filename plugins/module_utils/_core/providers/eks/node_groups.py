@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...model.errors import AlreadyExists, InvalidRequest, NotFound, OperationInProgress
-from ...model.observed import ObservedNodePool
+from ...model.observed import Difference, ObservedNodePool
 from ...model.states import ProviderStatus
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
 from .calls import Calls
@@ -58,7 +58,7 @@ def describe_all(call: Calls, eks: EKSClient, cluster: str) -> tuple[ObservedNod
 
 
 def create(
-    call: Calls, eks: EKSClient, cluster: ClusterSpec, spec: NodePoolSpec, *, node_role_arn: str, subnets: Sequence[str]
+    call: Calls, eks: EKSClient, cluster: ClusterSpec, spec: NodePoolSpec, *, node_role_arn: str
 ) -> ObservedNodePool:
     """Create the node group; one of that name that is ours is returned as it is.
 
@@ -66,7 +66,7 @@ def create(
         AlreadyExists: it is not ours.
         OperationInProgress: the cluster is busy, or EKS still holds the name of a group that it no longer shows.
     """
-    request = _create_request(cluster, spec, node_role_arn=node_role_arn, subnets=subnets)
+    request = _create_request(cluster, spec, node_role_arn=node_role_arn)
     token = request_token(request, attempt=spec.attempt)
     try:
         reply = call(eks.create_nodegroup, **request, clientRequestToken=token)
@@ -93,11 +93,10 @@ def resize(
         OperationInProgress: EKS is busy with it, though it does not show.
     """
     check_ours(observed, cluster=cluster.name, tags=spec.tags)
-    differences = shape_differences(spec, observed)
-    if differences:
-        raise InvalidRequest(
-            f"node group {spec.name!r} cannot change its {'; '.join(differences)}: EKS keeps these for life"
-        )
+    fixed = [item for item in differences(spec, observed) if not item.in_place]
+    if fixed:
+        told = "; ".join(f"{item.path} from {item.held} to {item.wanted}" for item in fixed)
+        raise InvalidRequest(f"node group {spec.name!r} cannot change its {told}: EKS keeps these for life")
     if observed.nodes == spec.nodes or observed.status not in _RESIZABLE:
         return observed
     try:
@@ -139,15 +138,20 @@ def check_ours(observed: ObservedNodePool, *, cluster: str, tags: Mapping[str, s
         raise AlreadyExists(f"a node group {observed.name!r} that is not ours exists in cluster {cluster!r}")
 
 
-def shape_differences(spec: NodePoolSpec, observed: ObservedNodePool) -> list[str]:
-    """What EKS cannot change in place and is not as wanted: `machine type from g6.xlarge to g6.2xlarge`, …"""
-    pairs = [
-        ("machine type", observed.machine_type, spec.machine_type),
-        ("capacity", _capacity(observed.spot), _capacity(spec.spot)),
+def differences(spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[Difference, ...]:
+    """contract.Driver.compare."""
+    pairs: list[tuple[str, object, object, bool]] = [
+        ("machineType", observed.machine_type, spec.machine_type, False),
+        ("spot", observed.spot, spec.spot, False),
     ]
     if spec.disk_gib is not None:
-        pairs.append(("disk GiB", str(observed.disk_gib), str(spec.disk_gib)))
-    return [f"{what} from {is_now} to {wanted}" for what, is_now, wanted in pairs if is_now != wanted]
+        pairs.append(("diskGiB", observed.disk_gib, spec.disk_gib, False))
+    pairs.append(("totalNodes", observed.nodes, spec.nodes, True))
+    return tuple(
+        Difference(path=path, held=held, wanted=wanted, in_place=in_place)
+        for path, held, wanted, in_place in pairs
+        if held != wanted
+    )
 
 
 def scaling(nodes: int) -> NodegroupScalingConfigTypeDef:
@@ -186,14 +190,12 @@ def _names(call: Calls, eks: EKSClient, cluster: str) -> list[str]:
     return names
 
 
-def _create_request(
-    cluster: ClusterSpec, spec: NodePoolSpec, *, node_role_arn: str, subnets: Sequence[str]
-) -> dict[str, Any]:
+def _create_request(cluster: ClusterSpec, spec: NodePoolSpec, *, node_role_arn: str) -> dict[str, Any]:
     request: dict[str, Any] = {
         "clusterName": cluster.name,
         "nodegroupName": spec.name,
         "nodeRole": node_role_arn,
-        "subnets": list(subnets),
+        "subnets": list(spec.places),
         "instanceTypes": [spec.machine_type],
         # The NVIDIA image has drivers but no device plugin: bcd's is the only one.
         "amiType": "AL2023_x86_64_NVIDIA" if spec.gpus_per_node else "AL2023_x86_64_STANDARD",

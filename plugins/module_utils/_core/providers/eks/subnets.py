@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...model.errors import InvalidRequest, NotFound
@@ -30,17 +30,3 @@ def zones_of_subnets(call: Calls, ec2: EC2Client, subnet_ids: Sequence[str]) -> 
     if absent:
         raise InvalidRequest(f"eksSubnetIds: EC2 does not know {', '.join(absent)}")
     return {subnet: found[subnet] for subnet in subnet_ids}
-
-
-def subnets_in(zones: Sequence[str], zone_of: Mapping[str, str]) -> list[str]:
-    """The subnets that lie in the wanted zones, in the account's order.
-
-    Raises:
-        InvalidRequest: a zone has none.
-    """
-    bare = [zone for zone in zones if zone not in zone_of.values()]
-    if bare:
-        raise InvalidRequest(
-            f"no subnet of eksSubnetIds is in {', '.join(bare)}: they are in {', '.join(sorted(set(zone_of.values())))}"
-        )
-    return [subnet for subnet, zone in zone_of.items() if zone in zones]

@@ -20,7 +20,7 @@ def ensure_control_plane(ctx: PassContext) -> Outcome:
     if ctx.agent is None and ctx.cluster.state == ClusterState.PENDING:
         return failed("kubernetes.substrate-agent-missing: nothing is created before the settings have an [agent]")
     try:
-        _record_zones(ctx)
+        _record_places(ctx)
         _record_intent(ctx)
         observed = ctx.driver.ensure_cluster(ctx.cluster_spec)
     except ProviderError as error:
@@ -32,14 +32,14 @@ def ensure_control_plane(ctx: PassContext) -> Outcome:
     return _record_outputs(ctx, observed)
 
 
-def _record_zones(ctx: PassContext) -> None:
-    """Read once which zones the account's nodes are spread over: sizes depend on it ever after."""
-    if ctx.account.zones is not None:
+def _record_places(ctx: PassContext) -> None:
+    """Read once what the account's nodes are spread over, and in which zones: sizes depend on it ever after."""
+    if ctx.account.places is not None:
         return
-    zones = ctx.driver.node_zones()
+    places = ctx.driver.node_places()
     with ctx.write() as tx:
-        fleet.set_account_zones(tx, ctx.account.id, zones)
-    ctx.account = replace(ctx.account, zones=zones)
+        fleet.set_account_places(tx, ctx.account.id, places)
+    ctx.account = replace(ctx.account, places=places)
 
 
 def _record_intent(ctx: PassContext) -> None:

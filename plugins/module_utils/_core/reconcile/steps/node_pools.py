@@ -12,14 +12,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
-from ...model.errors import ProviderError
+from ...model.errors import InvalidRequest, ProviderError
 from ...model.observed import ObservedNodePool
 from ...model.records import NodePoolRecord
 from ...model.states import NodePoolState, ProviderStatus
-from ...providers.contract import Deletion
+from ...providers.contract import Deletion, NodePoolSpec
 from ...store import clusters, events
 from ..context import PassContext
 from ..outcome import DONE, Outcome, Progress, failed, of_error, waiting
+from ..specs import zones_without_places
 from ..timing import STOCKOUT_RETRY
 
 
@@ -48,10 +49,25 @@ def _converge(ctx: PassContext, record: NodePoolRecord, observed: dict[str, Obse
             return _clear_for_retry(ctx, record, found)
         if found.status == ProviderStatus.DELETING:
             return _going(record)
-        observed[record.name] = ctx.driver.ensure_node_pool(ctx.cluster_spec, ctx.node_pool_spec(record), found)
+        observed[record.name] = ctx.driver.ensure_node_pool(ctx.cluster_spec, _spec(ctx, record), found)
         return settled(record, observed[record.name])
     except ProviderError as error:
         return refused(record, error)
+
+
+def _spec(ctx: PassContext, record: NodePoolRecord) -> NodePoolSpec:
+    """The node pool as the driver is asked for it.
+
+    Raises:
+        InvalidRequest: a zone of it is none of the account's.
+    """
+    strange = zones_without_places(record, ctx.account)
+    if strange:
+        known = ", ".join(ctx.account.zones or ())
+        raise InvalidRequest(
+            f"provider account {ctx.account.name} has no place in {', '.join(strange)}: it has {known}"
+        )
+    return ctx.node_pool_spec(record)
 
 
 def _create(ctx: PassContext, record: NodePoolRecord, observed: dict[str, ObservedNodePool]) -> NodePoolRecord:
@@ -64,7 +80,7 @@ def _create(ctx: PassContext, record: NodePoolRecord, observed: dict[str, Observ
         if not clusters.set_node_pool_status(tx, intent):
             return record  # it was changed or deleted a moment ago: the next pass knows how
     try:
-        observed[record.name] = ctx.driver.ensure_node_pool(ctx.cluster_spec, ctx.node_pool_spec(intent), None)
+        observed[record.name] = ctx.driver.ensure_node_pool(ctx.cluster_spec, _spec(ctx, intent), None)
         return settled(intent, observed[record.name])
     except ProviderError as error:
         return refused(intent, error)

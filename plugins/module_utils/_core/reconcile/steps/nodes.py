@@ -20,6 +20,7 @@ from ...nodes.waiting import waiting_since
 from ...store import Tx, clusters, gateways, pool_nodes
 from ..context import PassContext
 from ..outcome import DONE, Outcome, of_error, unknown
+from ..specs import smallest_total
 
 
 def care_for_nodes(ctx: PassContext) -> Outcome:
@@ -60,17 +61,17 @@ def care_for_nodes(ctx: PassContext) -> Outcome:
 
 
 def expected_nodes(ctx: PassContext) -> int:
-    """How many Nodes the substrate's flavors stand for now."""
+    """How many Nodes the substrate's flavors stand for now, at least."""
     if ctx.pool.intent != Intent.RUN:
         return 0
     wanted = [pool for pool in ctx.node_pools if pool.of_flavor and pool.state != NodePoolState.DELETING]
-    return sum(ctx.node_pool_spec(pool).nodes for pool in wanted)
+    return sum(smallest_total(ctx.node_pool_spec(pool)) for pool in wanted)
 
 
 def standing_nodes(ctx: PassContext) -> int:
     """How many Nodes the substrate's ready node pools stand for: so many will be listed by and by."""
     ready = [pool for pool in ctx.node_pools if pool.of_flavor and pool.state == NodePoolState.READY]
-    return sum(ctx.node_pool_spec(pool).nodes for pool in ready)
+    return sum(smallest_total(ctx.node_pool_spec(pool)) for pool in ready)
 
 
 def _record_joined(tx: Tx, ctx: PassContext, matching: Matching) -> None:

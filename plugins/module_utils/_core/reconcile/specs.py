@@ -1,0 +1,73 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Records as the driver is asked for them. Passes ask with these, and plans compare with the same."""
+
+from __future__ import annotations
+
+from ..model.capabilities import Capabilities
+from ..model.declared import Autoscaling
+from ..model.labels import node_labels, owner_tags
+from ..model.observed import NodeBounds
+from ..model.records import AccountRecord, ClusterRecord, NodePoolRecord
+from ..providers.contract import ClusterSpec, NodePoolSpec
+
+
+def cluster_spec(cluster: ClusterRecord) -> ClusterSpec:
+    """The cluster as it should be."""
+    return ClusterSpec(
+        name=cluster.name,
+        location=cluster.location,
+        private_nodes=cluster.private_nodes,
+        version=cluster.version,
+        tags=owner_tags(cluster_id=cluster.id, pool_id=cluster.substrate_pool_id),
+    )
+
+
+def node_pool_spec(
+    record: NodePoolRecord, *, cluster: ClusterRecord, account: AccountRecord, capabilities: Capabilities
+) -> NodePoolSpec:
+    """A node pool as it should be. A flavor's Nodes carry the pool's label, a caller's do not.
+
+    Arguments:
+        account: with its places read, where the provider counts nodes per zone.
+    """
+    shape = record.shape
+    zone_of = account.places or {}
+    wanted = set(shape.zones) or set(zone_of.values())
+    times = len(wanted) if capabilities.per_zone_counts else 1
+    pool_id = cluster.substrate_pool_id if record.of_flavor else None
+    return NodePoolSpec(
+        name=record.name,
+        machine_type=shape.machine_type,
+        nodes=shape.nodes * times,
+        bounds=_bounds(shape.autoscaling, times=times),
+        keep_count=shape.autoscaling is not None and record.observed_version >= record.sized_version,
+        places=tuple(sorted(place for place, zone in zone_of.items() if zone in wanted)),
+        spot=shape.spot,
+        disk_gib=shape.disk_gib,
+        disk_type=shape.disk_type,
+        gpus_per_node=shape.gpus.count if shape.gpus else 0,
+        labels={**(shape.labels or {}), **node_labels(pool_id=pool_id, spot=shape.spot)},
+        labels_declared=shape.labels is not None,
+        taints=shape.taints,
+        tags=owner_tags(cluster_id=cluster.id, pool_id=pool_id),
+        update_id=record.update_id,
+        attempt=record.create_attempts,
+    )
+
+
+def zones_without_places(record: NodePoolRecord, account: AccountRecord) -> tuple[str, ...]:
+    """Zones that a node pool is to be spread over and in which the account has nothing to put machines into."""
+    return tuple(sorted(set(record.shape.zones) - set((account.places or {}).values())))
+
+
+def smallest_total(spec: NodePoolSpec) -> int:
+    """How many nodes it has at least, once it stands: its autoscaler may have taken it down to its lower bound."""
+    return spec.bounds.least if spec.bounds else spec.nodes
+
+
+def _bounds(autoscaling: Autoscaling | None, *, times: int) -> NodeBounds | None:
+    if autoscaling is None:
+        return None
+    return NodeBounds(least=autoscaling.min_nodes * times, most=autoscaling.max_nodes * times)
