@@ -11,7 +11,7 @@ from typing import Self
 from ..engine import Engine
 from . import bearer_token
 from .account import OPERATOR, Account, Credentials
-from .eks import Capacity, EksService, Failures, Timings
+from .eks import Capacity, Console, EksService, Failures, Timings
 from .protocols import ClusterApis, MachineHost
 from .server import AwsServer
 
@@ -87,6 +87,11 @@ class AwsEmulator:
     def failures(self) -> Failures:
         """What EKS accepts and then fails at: script updates, creates and deletes that fail here."""
         return self._eks.failures
+
+    @property
+    def console(self) -> Console:
+        """What others do to clusters and node groups: edits by hand, the autoscaler, AWS itself."""
+        return self._eks.console
 
     def authenticate(self, token: str, cluster: str) -> Credentials | None:
         """Whose bearer token it is: for the emulated Kubernetes API of a cluster.

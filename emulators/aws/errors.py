@@ -13,10 +13,10 @@ class AwsError(Exception):
         status: HTTP status.
         code: AWS's error code, e.g. `ResourceInUseException`.
         message: AWS's text.
-        about: further fields of EKS's error bodies: clusterName, nodegroupName.
+        about: further fields of EKS's error bodies: clusterName, nodegroupName, validZones.
     """
 
-    def __init__(self, status: int, code: str, message: str, **about: str) -> None:
+    def __init__(self, status: int, code: str, message: str, **about: object) -> None:
         """See the attributes."""
         super().__init__(f"{code}: {message}")
         self.status = status
@@ -48,3 +48,8 @@ def invalid_request(message: str, **about: str) -> AwsError:
 def limit_exceeded(message: str, **about: str) -> AwsError:
     """400 ResourceLimitExceededException: a quota of the account."""
     return AwsError(400, "ResourceLimitExceededException", message, **about)
+
+
+def unsupported_zone(message: str, *, cluster: str, valid: list[str]) -> AwsError:
+    """400 UnsupportedAvailabilityZoneException: a zone that has no room for control planes."""
+    return AwsError(400, "UnsupportedAvailabilityZoneException", message, clusterName=cluster, validZones=valid)

@@ -18,7 +18,7 @@ from typing import Any, Final
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from ..engine import Answer, Call, Engine, InjectedError, ReplyLost
-from . import moto_services, network, query_protocol, rendering, signature
+from . import ec2, moto_services, query_protocol, rendering, signature
 from .account import REGION, Account
 from .eks import EksService, shapes
 from .errors import AwsError
@@ -104,17 +104,10 @@ class AwsServer:
             if signed.service == "eks":
                 return self._eks.answer(request, caller)
             if signed.service == "ec2":
-                return _ec2(request)
+                return ec2.answer(request)
             return self._moto.answer(signed.service, environ, request, caller)
         except AwsError as error:
             return rendering.refusal(signed.service, error)
-
-
-def _ec2(request: Request) -> Answer:
-    fields = query_protocol.fields(request)
-    if fields.get("Action") != "DescribeSubnets":
-        raise AwsError(501, "NotImplemented", f"The emulator has no ec2 {fields.get('Action')}.")
-    return network.describe_subnets(fields)
 
 
 def _request(environ: Environ) -> Request:

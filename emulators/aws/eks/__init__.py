@@ -10,8 +10,9 @@ updates, refusals), so each of its methods would have been replaced. Routes and 
 from __future__ import annotations
 
 from .capacity import Capacity
+from .console import Console
 from .failures import Failures
 from .service import EksService
 from .timings import Timings
 
-__all__ = ["Capacity", "EksService", "Failures", "Timings"]
+__all__ = ["Capacity", "Console", "EksService", "Failures", "Timings"]

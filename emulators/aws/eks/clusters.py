@@ -9,7 +9,7 @@ from typing import Any, Final
 from uuid import uuid4
 
 from .. import network
-from ..errors import in_use, invalid_parameter, invalid_request, limit_exceeded
+from ..errors import in_use, invalid_parameter, invalid_request, limit_exceeded, unsupported_zone
 from . import access, versions
 from .records import ACTIVE, CREATING, DELETING, FAILED, Cluster, Document
 from .state import ACCESS_ENTRY_KIND, CLOUD, CLUSTER_KIND, Asked, State, check_tags, page
@@ -36,7 +36,7 @@ def create(state: State, asked: Asked) -> Document:
 
 def _create(state: State, asked: Asked) -> Cluster:
     name: str = asked["name"]
-    if name in state.clusters:
+    if name in state.clusters or name in state.kept_names:
         raise in_use(f"Cluster already exists with name: {name}", clusterName=name)
     if len(state.clusters) >= _CLUSTERS_A_REGION:
         raise limit_exceeded(f"Cluster limit exceeded: {_CLUSTERS_A_REGION}")
@@ -55,7 +55,7 @@ def _create(state: State, asked: Asked) -> Cluster:
         created_at=state.engine.clock.now(),
         version=version,
         role_arn=asked["roleArn"],
-        network=_network(asked["resourcesVpcConfig"]),
+        network=_network(name, asked["resourcesVpcConfig"]),
         authentication_mode=access_config.get("authenticationMode", "CONFIG_MAP"),
         tags=dict(tags),
     )
@@ -76,12 +76,21 @@ def _create(state: State, asked: Asked) -> Cluster:
     return cluster
 
 
-def _network(wanted: dict[str, Any]) -> Document:
+def _network(cluster: str, wanted: dict[str, Any]) -> Document:
     subnets: list[str] = wanted.get("subnetIds", [])
     zones = network.zones(subnets)
     unknown = [subnet for subnet, zone in zones.items() if zone is None]
     if unknown:
         raise invalid_parameter(f"The subnet ID '{unknown[0]}' does not exist (Service: AmazonEC2)")
+    unfit = sorted(network.WITHOUT_CONTROL_PLANES.intersection(zones.values()))
+    if unfit:
+        valid = sorted({subnet.zone for subnet in network.SUBNETS} - network.WITHOUT_CONTROL_PLANES)
+        text = (
+            f"Cannot create cluster '{cluster}' because {unfit[0]}, the targeted availability zone, does not currently "
+            "have sufficient capacity to support the cluster. Retry and choose from these availability zones: "
+            f"{', '.join(valid)}"
+        )
+        raise unsupported_zone(text, cluster=cluster, valid=valid)
     if len(set(zones.values())) < _ZONES:
         raise invalid_parameter("Subnets specified must be in at least two different AZs")
     public = wanted.get("endpointPublicAccess", True)
@@ -140,11 +149,24 @@ def _gone(state: State, cluster: Cluster) -> None:
         state.apis.stop(cluster.name)
         with state.changing():
             del state.clusters[cluster.name]
+            _keep_name(state, cluster.name)
             state.engine.inventory.remove(CLOUD, CLUSTER_KIND, cluster.name)
             for arn in cluster.access_entries:
                 state.engine.inventory.remove(CLOUD, ACCESS_ENTRY_KIND, f"{cluster.name} {arn}")
 
     state.later(stop)
+
+
+def _keep_name(state: State, name: str) -> None:
+    """The name can stay taken after EKS shows the cluster no more (public reports)."""
+    if not state.timings.cluster_name_kept:
+        return
+    state.kept_names.add(name)
+
+    def free() -> None:
+        state.kept_names.discard(name)
+
+    state.after(state.timings.cluster_name_kept, kind="keep-name", target=name, finish=free)
 
 
 def active(state: State, name: str) -> Cluster:

@@ -22,7 +22,7 @@ _ADDRESSES_A_BLOCK: Final = 250
 _FIRST_ADDRESS: Final = 4
 """AWS keeps the first four addresses of a subnet."""
 
-_ZONE_OFFSETS: Final = {"a": 0, "b": 64, "c": 128, "d": 192}
+_ZONE_OFFSETS: Final = {"a": 0, "b": 64, "c": 128, "e": 192}
 """Third number of the first address in each zone's subnet (network.SUBNETS)."""
 
 _EFFECTS: Final = {

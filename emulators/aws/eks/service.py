@@ -16,6 +16,7 @@ from ..protocols import ClusterApis, MachineHost
 from ..signature import Request
 from . import access, clusters, instances, node_group_config, node_groups, shapes, tags, updates, versions
 from .capacity import Capacity
+from .console import Console
 from .failures import Failures
 from .records import Document
 from .state import Asked, State
@@ -49,13 +50,18 @@ _OPERATIONS: Final[Mapping[str, Callable[[State, Asked], Document]]] = {
 
 
 class EksService:
-    """EKS in one account and region. Thread-safe."""
+    """EKS in one account and region. Thread-safe.
+
+    Attributes:
+        console: what happens to it without a call to it.
+    """
 
     def __init__(
         self, *, engine: Engine, account: Account, apis: ClusterApis, machines: MachineHost, timings: Timings
     ) -> None:
         """Nothing exists yet."""
         self._state = State(engine=engine, account=account, apis=apis, machines=machines, timings=timings)
+        self.console = Console(self._state)
 
     @property
     def capacity(self) -> Capacity:

@@ -63,6 +63,7 @@ class State:
         self.capacity = Capacity()
         self.failures = Failures()
         self.clusters: dict[str, Cluster] = {}
+        self.kept_names: set[str] = set()
         self.launched = 0
         self._requests: dict[tuple[str, str], tuple[str, Callable[[], Document | None]]] = {}
         self._lock = RLock()

@@ -15,6 +15,7 @@ class Timings:
     Attributes:
         cluster_create: until a cluster is ACTIVE.
         cluster_delete: until a cluster is gone.
+        cluster_name_kept: how long the name of a cluster that is gone stays taken; it does not always.
         cluster_update: until a control plane has another version.
         cluster_update_shows: until the status of a cluster shows that it is being updated.
         node_group_launch: until the instances of a new node group start.
@@ -28,6 +29,7 @@ class Timings:
 
     cluster_create: float = 540.0
     cluster_delete: float = 180.0
+    cluster_name_kept: float = 0.0
     cluster_update: float = 540.0
     cluster_update_shows: float = 5.0
     node_group_launch: float = 60.0

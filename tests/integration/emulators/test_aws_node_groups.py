@@ -125,6 +125,33 @@ def test_the_same_request_token_gives_the_same_node_group(aws: Aws) -> None:
     assert aws.engine.inventory.machines() == 2
 
 
+def test_images_and_instance_types_of_arm_go_together_and_nodes_say_so(aws: Aws) -> None:
+    aws.active_node_group("arm", instanceTypes=["m7g.large"], amiType="AL2023_ARM_64_STANDARD")
+    aws.active_node_group("arm-gpu", instanceTypes=["g5g.xlarge"], amiType="AL2023_ARM_64_NVIDIA")
+    assert aws.node_group("arm-gpu")["amiType"] == "AL2023_ARM_64_NVIDIA"
+    assert {machine.labels["kubernetes.io/arch"] for machine in aws.machines.running.values()} == {"arm64"}
+    assert {machine.gpus for machine in aws.machines.running.values()} == {0, 1}
+
+
+@pytest.mark.parametrize("image", ["AL2023_ARM_64_STANDARD", "BOTTLEROCKET_ARM_64", "AL2_ARM_64"])
+def test_an_arm_image_on_an_x86_machine_is_refused(aws: Aws, image: str) -> None:
+    with pytest.raises(ClientError, match="not a valid instance type for requested amiType") as error:
+        aws.create_node_group(instanceTypes=["m7i.large"], amiType=image)
+    assert code(error) == (400, "InvalidParameterException")
+
+
+@pytest.mark.parametrize("image", ["AL2023_x86_64_STANDARD", "BOTTLEROCKET_x86_64", "WINDOWS_CORE_2022_x86_64"])
+def test_an_x86_image_on_an_arm_machine_is_refused(aws: Aws, image: str) -> None:
+    with pytest.raises(ClientError, match="not a valid instance type for requested amiType") as error:
+        aws.create_node_group(instanceTypes=["m7g.large"], amiType=image)
+    assert code(error) == (400, "InvalidParameterException")
+
+
+def test_an_image_that_the_api_s_model_does_not_know_is_refused(aws: Aws) -> None:
+    with pytest.raises(ClientError, match="enum value set"):
+        aws.create_node_group(amiType="AL1984_x86_64")
+
+
 def scaling(low: int, desired: int, high: int) -> dict[str, Any]:
     return {"scalingConfig": {"minSize": low, "desiredSize": desired, "maxSize": high}}
 
