@@ -24,11 +24,11 @@ options:
       - Without it, the file that E(BC_FLEET_SETTINGS) names, else C(/etc/better-compute/fleet.toml) where there is one.
     type: path
 requirements:
-  - pydantic >= 2
-  - sqlalchemy >= 2
-  - kubernetes >= 31
-  - boto3 >= 1.40 (for accounts of provider V(aws))
-  - psycopg >= 3.1 (for records in PostgreSQL)
+  - pydantic >= 2.12
+  - sqlalchemy >= 2.0.40
+  - kubernetes >= 34
+  - boto3 >= 1.42 (for accounts of provider V(aws))
+  - psycopg[binary] >= 3.2 (for records in PostgreSQL)
 """
 
     READ_ONLY = r"""
