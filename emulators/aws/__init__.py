@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""AWS on loopback: EKS as it behaves, the subnets it needs, and moto's IAM and STS."""
+"""AWS on loopback: EKS as it behaves, what it needs of EC2 and Auto Scaling, and moto's IAM and STS."""
 
 from __future__ import annotations
 

@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 from uuid import uuid4
-from xml.sax.saxutils import escape
 
 from ..engine import Answer
 from . import instance_types, network, query_protocol
 from .errors import AwsError
-from .rendering import XML
+from .rendering import XML, xml
 from .signature import Request
 
 _ACTIONS: Final[Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]]] = {
@@ -36,18 +35,6 @@ def answer(request: Request) -> Answer:
     name = fields.get("Action", "")
     if name not in _ACTIONS:
         raise AwsError(501, "NotImplemented", f"The emulator has no ec2 {name}.")
-    content = _xml({"requestId": str(uuid4()), **_ACTIONS[name](fields)})
+    content = xml({"requestId": str(uuid4()), **_ACTIONS[name](fields)}, item="item", decapitalize=True)
     body = f'<{name}Response xmlns="http://ec2.amazonaws.com/doc/2016-11-15/">{content}</{name}Response>'
     return Answer(status=200, body=body.encode(), headers={"Content-Type": XML})
-
-
-def _xml(value: Any) -> str:
-    """A value as EC2's protocol has it: names begin in lower case, and each entry of a list is an `item`."""
-    if isinstance(value, dict):
-        named = ((name[:1].lower() + name[1:], _xml(inner)) for name, inner in value.items() if inner is not None)
-        return "".join(f"<{name}>{inner}</{name}>" for name, inner in named)
-    if isinstance(value, list):
-        return "".join(f"<item>{_xml(inner)}</item>" for inner in value)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return escape(str(value))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""AWS's refusals, as the emulator raises them; each protocol renders them in its own way (answers.py)."""
+"""AWS's refusals, as the emulator raises them; each protocol renders them in its own way (rendering.py)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The query protocol that EC2, IAM and STS are asked in."""
+"""The query protocol that EC2, Auto Scaling, IAM and STS are asked in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fields(request: Request) -> dict[str, str]:
 
 
 def listed(fields: Mapping[str, str], name: str) -> list[str]:
-    """The entries of a list in EC2's form: `InstanceType.1`, `InstanceType.2`, …"""
+    """The entries of a list: `InstanceType.1`, `InstanceType.2`, …; beside EC2 its name ends in `.member`."""
     return [value for field, value in fields.items() if re.fullmatch(rf"{re.escape(name)}\.\d+", field)]
 
 

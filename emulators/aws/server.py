@@ -18,7 +18,7 @@ from typing import Any, Final
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from ..engine import Answer, Call, Engine, InjectedError, ReplyLost
-from . import ec2, moto_services, query_protocol, rendering, signature
+from . import auto_scaling, ec2, moto_services, query_protocol, rendering, signature
 from .account import REGION, Account
 from .eks import EksService, shapes
 from .errors import AwsError
@@ -29,6 +29,9 @@ CLOUD: Final = "aws"
 
 _POLL_SECONDS: Final = 0.02
 """How soon the server notices that it is to stop."""
+
+_TARGETS: Final = ("RoleArn", "AutoScalingGroupName", "InstanceId")
+"""The fields of the query protocol that say what a request is about."""
 
 Environ = dict[str, Any]
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
@@ -45,7 +48,7 @@ class _Handler(WSGIRequestHandler):
 
 
 class AwsServer:
-    """Serves EKS, EC2, IAM and STS at `url`."""
+    """Serves EKS, EC2, Auto Scaling, IAM and STS at `url`."""
 
     def __init__(self, *, engine: Engine, account: Account, eks: EksService) -> None:
         """Listen on a free loopback port; `start` serves it."""
@@ -105,6 +108,8 @@ class AwsServer:
                 return self._eks.answer(request, caller)
             if signed.service == "ec2":
                 return ec2.answer(request)
+            if signed.service == auto_scaling.SERVICE:
+                return auto_scaling.answer(request, self._eks.auto_scaling_groups)
             return self._moto.answer(signed.service, environ, request, caller)
         except AwsError as error:
             return rendering.refusal(signed.service, error)
@@ -143,13 +148,13 @@ def _call(service: str, request: Request) -> Call:
             target=shapes.target(path, request.body),
             mutating=shapes.is_mutating(operation),
         )
-    if service not in (*moto_services.SERVICES, "ec2"):
+    if service not in (*moto_services.SERVICES, "ec2", auto_scaling.SERVICE):
         raise AwsError(501, "NotImplementedException", f"The emulator has no service {service}.")
     fields = query_protocol.fields(request)
     name = fields.get("Action", "")
     return Call(
         cloud=CLOUD,
         name=f"{service}.{name}",
-        target=fields.get("RoleArn", ""),
+        target=next((fields[name] for name in _TARGETS if name in fields), ""),
         mutating=query_protocol.is_mutating(name),
     )

@@ -9,10 +9,11 @@ updates, refusals), so each of its methods would have been replaced. Routes and 
 
 from __future__ import annotations
 
+from .auto_scaling import AutoScalingGroups
 from .capacity import Capacity
 from .console import Console
 from .failures import Failures
 from .service import EksService
 from .timings import Timings
 
-__all__ = ["Capacity", "Console", "EksService", "Failures", "Timings"]
+__all__ = ["AutoScalingGroups", "Capacity", "Console", "EksService", "Failures", "Timings"]

@@ -15,6 +15,7 @@ from ..errors import AwsError
 from ..protocols import ClusterApis, MachineHost
 from ..signature import Request
 from . import access, clusters, instances, node_group_config, node_groups, shapes, tags, updates, versions
+from .auto_scaling import AutoScalingGroups
 from .capacity import Capacity
 from .console import Console
 from .failures import Failures
@@ -53,6 +54,7 @@ class EksService:
     """EKS in one account and region. Thread-safe.
 
     Attributes:
+        auto_scaling_groups: what its node groups are made of.
         console: what happens to it without a call to it.
     """
 
@@ -61,6 +63,7 @@ class EksService:
     ) -> None:
         """Nothing exists yet."""
         self._state = State(engine=engine, account=account, apis=apis, machines=machines, timings=timings)
+        self.auto_scaling_groups = AutoScalingGroups(self._state)
         self.console = Console(self._state)
 
     @property

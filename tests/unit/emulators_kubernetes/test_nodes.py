@@ -91,6 +91,20 @@ def test_a_node_can_change_its_labels_and_readiness(caller: Caller) -> None:
     assert node["status"]["conditions"] == [{"type": "Ready", "status": "Unknown"}]
 
 
+def test_some_labels_and_taints_of_a_node_change_and_those_of_others_and_other_nodes_stay(caller: Caller) -> None:
+    blue = {"key": "team", "value": "blue", "effect": "NoSchedule"}
+    green = {**blue, "value": "green"}
+    busy = {"key": "busy", "effect": "NoExecute"}
+    uid = caller.cluster.put_node("a", labels={"pool": "p", "old": "yes"}, taints=[blue, busy])
+    before = caller.cluster.nodes()
+    caller.cluster.amend_node("a", uid="another", labels={"pool": "q"}, taints=[], dropped_taints=[blue])
+    assert caller.cluster.nodes() == before
+    caller.cluster.amend_node("a", uid=uid, labels={"pool": "q", "old": None}, taints=[green], dropped_taints=[blue])
+    (node,) = caller.cluster.nodes()
+    assert node["metadata"]["labels"] == {"kubernetes.io/hostname": "a", "pool": "q"}
+    assert node["spec"]["taints"] == [busy, green]
+
+
 def test_changing_or_removing_a_node_that_is_not_there_is_no_error(caller: Caller) -> None:
     caller.cluster.update_node("a", ready=False)
     caller.cluster.remove_node("a")
