@@ -71,6 +71,18 @@ def test_dummy_resource_ids_are_left_out() -> None:
         (issue("IamThrottling"), ours.Throttled),
         (issue("InternalFailure"), ours.Unavailable),
         (issue("SomethingNew"), ours.InvalidRequest),
+        # Throttling of EKS itself, under whatever code.
+        (issue("AutoScalingGroupRateLimitExceeded", "Rate exceeded"), ours.Throttled),
+        (issue("AsgInstanceLaunchFailures", "Rate exceeded"), ours.Throttled),
+        (issue("Ec2LaunchTemplateInvalidConfiguration", "Request limit: RequestLimitExceeded"), ours.Throttled),
+        (issue("SomethingNew", "ThrottlingException: Rate exceeded"), ours.Throttled),
+        # ErrorCode of updates.
+        (issue("EniLimitReached"), ours.ProviderQuotaExceeded),
+        (issue("OperationNotPermitted"), ours.PermissionDenied),
+        (issue("PodEvictionFailure", "Reached max retries while trying to evict pods"), ours.Unavailable),
+        (issue("NodeCreationFailure", "InsufficientInstanceCapacity - We currently …"), ours.StockedOut),
+        (issue("Unknown", "VcpuLimitExceeded - You have requested more vCPU capacity"), ours.ProviderQuotaExceeded),
+        (issue("SubnetNotFound"), ours.InvalidRequest),
     ],
 )
 def test_each_kind_of_issue_has_its_type(found: IssueTypeDef, kind: type[ours.ProviderError]) -> None:

@@ -30,7 +30,7 @@ _KEY = (
 _VALUE = "expected at most 63 ASCII letters, digits, '.', '_' or '-', with a letter or digit at both ends"
 
 
-def label_problems(labels: Mapping[str, str], *, empty_values: bool) -> Iterator[tuple[str | None, str]]:
+def label_problems(labels: Mapping[str, object], *, empty_values: bool) -> Iterator[tuple[str | None, str]]:
     """What is wrong with labels, each as (key, why); the key is None where it is about all of them.
 
     Arguments:
@@ -43,7 +43,9 @@ def label_problems(labels: Mapping[str, str], *, empty_values: bool) -> Iterator
             yield key, _KEY
         elif reason := _reserved(key):
             yield key, reason
-        if value == "":
+        if not isinstance(value, str):
+            yield key, f"expected text, found {_shown(str(value))}: put it in quotes"
+        elif value == "":
             if not empty_values:
                 yield key, "expected a value: this provider takes no label without one"
         elif not _NAME.fullmatch(value):
@@ -75,6 +77,11 @@ def is_key(text: str) -> bool:
     if not slash:
         return True
     return len(prefix) <= _MOST_PREFIX_CHARACTERS and all(_DNS_LABEL.fullmatch(part) for part in prefix.split("."))
+
+
+def is_reserved(key: str) -> bool:
+    """Whether a label of this key is ours, Kubernetes' or a provider's: what people declare says nothing about it."""
+    return bool(_reserved(key))
 
 
 def _reserved(key: str) -> str:

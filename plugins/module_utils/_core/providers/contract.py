@@ -72,7 +72,8 @@ class NodePoolSpec:
         labels_declared: whether `labels` are all there are to be; else others are left alone.
         taints: all there are to be, sorted; None leaves them alone.
         tags: the owner's marks.
-        version: its nodes' Kubernetes version; None leaves it alone.
+        version: its nodes' Kubernetes version, to which those of an older one are replaced; None leaves it alone. A new
+            node pool begins with the control plane's.
         update_id: what the driver gave for the change that it sent last: a change that is still not there is asked
             about before it is sent again. None to send it whatever became of the last one.
         attempt: the number of the create, from 0: part of the provider's idempotency token, so that a create whose
@@ -115,15 +116,16 @@ class Driver(Protocol):
     def ensure_cluster(self, spec: ClusterSpec) -> ObservedCluster:
         """Read the cluster, and create it if there is none. Returns at once, usually with status CREATING.
 
-        One read where it exists. A cluster that exists is returned as it is, whatever its status: failed ones too. One
-        that could take a change and is older than `spec.version` is upgraded, by one step that the provider allows,
-        and returned as UPDATING; the next call takes the next step. It is never made older, and nothing else of it
-        changes.
+        One read where it is as wanted. A cluster that exists is returned as it is, whatever its status: failed ones
+        too. One that could take a change and is older than `spec.version` is upgraded, by one step that the provider
+        allows, and returned as UPDATING; the next call takes the next step. It is never made older (planning refuses
+        that; a version that the provider raised by itself stays), and nothing else of it changes.
 
         Raises:
             AlreadyExists: a cluster of that name is not ours.
             OperationInProgress: the provider still holds the name of a cluster that it no longer shows.
-            ProviderQuotaExceeded, PermissionDenied, InvalidRequest: the create or the upgrade was refused.
+            ProviderQuotaExceeded, PermissionDenied, InvalidRequest, …: the create or the upgrade was refused, or the
+                provider gave the upgrade up a while ago. The cluster serves as before: get_cluster reads it.
         """
 
     def get_cluster(self, spec: ClusterSpec) -> ObservedCluster | None:
@@ -154,8 +156,9 @@ class Driver(Protocol):
     def compare(self, spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[Difference, ...]:
         """In what a node pool is not as it is wanted: what ensure_node_pool would change, or refuse. No call.
 
-        Every field that `spec` gives is compared, as a set where order means nothing; what it leaves open is not. The
-        version is none of it: ensure_node_pool sees to that.
+        Every field that `spec` gives is compared, as a set where order means nothing; what it leaves open is not. Of
+        sets only what differs is in the difference. Labels that are ours or reserved are never too many. The version is
+        none of it: ensure_node_pool sees to that.
         """
 
     def ensure_node_pool(
@@ -163,9 +166,11 @@ class Driver(Protocol):
     ) -> ObservedNodePool:
         """Create the node pool, or change what compare() finds and can be changed, sending only what differs.
 
-        One change a call: its size, bounds, labels and taints, else one step towards `spec.version`. The shape never
-        changes. Nothing is sent, and `observed` returned, where the provider would not take a change now: while it is
-        being created, changed or deleted, and when it has failed. The pass decides what to do about a failed one.
+        One change a call: its size, bounds, labels and taints, else one step towards `spec.version`, never beyond the
+        control plane's. The shape never changes. Nothing is sent, and `observed` returned, where the provider would not
+        take a change now: while it is being created, changed or deleted, and when it has failed. The pass decides what
+        to do about a failed one. A change that was sent before (`spec.update_id`) and is under way means UPDATING; one
+        that the provider gave up is raised, and is sent again by a call without its id.
 
         Arguments:
             observed: what get_node_pools just said of it; None when it was not there.

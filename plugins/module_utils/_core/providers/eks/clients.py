@@ -86,7 +86,7 @@ class Clients:
 
     @cached_property
     def ec2(self) -> EC2Client:
-        """EC2, for the subnets' zones."""
+        """EC2, for the subnets' zones and the machines' architectures."""
         with self._making:
             return self._session.client("ec2", config=self._config, endpoint_url=self._endpoint, verify=self._verify)
 

@@ -1,13 +1,16 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""EKS clusters: read, create, delete."""
+"""EKS clusters: read, create, upgrade, delete."""
 
 from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
+import dataclasses
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from ...model.errors import AlreadyExists, NotFound, OperationInProgress
@@ -15,14 +18,21 @@ from ...model.observed import ObservedCluster
 from ...model.records import ClusterOutputs
 from ...model.states import ProviderStatus
 from ..contract import ClusterSpec, Deletion
+from . import updates
 from .calls import Calls
 from .errors import bounded
 from .request_token import request_token
 from .settings import EksSettings
+from .updates import Fate
+from .versions import is_older, next_step
 
 if TYPE_CHECKING:
     from mypy_boto3_eks import EKSClient
     from mypy_boto3_eks.type_defs import ClusterTypeDef
+
+UPGRADE_RETRY = timedelta(minutes=30)
+"""An update to another version that EKS gave up is not sent again for so long after it was sent. It takes about ten
+minutes, and what it fails for (no free addresses, no right to the security group) somebody has to mend."""
 
 _STATUS = {
     "PENDING": ProviderStatus.CREATING,
@@ -55,16 +65,17 @@ def describe(call: Calls, eks: EKSClient, spec: ClusterSpec) -> ObservedCluster 
     return observed
 
 
-def ensure(call: Calls, eks: EKSClient, spec: ClusterSpec, *, settings: EksSettings) -> ObservedCluster:
-    """The cluster as it is; created when EKS says that there is none.
+def ensure(call: Calls, eks: EKSClient, spec: ClusterSpec, *, settings: EksSettings, now: datetime) -> ObservedCluster:
+    """The cluster as it is; created when EKS says that there is none, brought one version further when it is too old.
 
     Raises:
         AlreadyExists: it is not ours.
         OperationInProgress: EKS still holds the name of a cluster that it no longer shows.
+        ProviderError: see upgrade.
     """
     found = describe(call, eks, spec)
     if found:
-        return found
+        return upgrade(call, eks, spec, found, now=now)
     request = _create_request(spec, settings=settings)
     try:
         reply = call(eks.create_cluster, **request, clientRequestToken=request_token(request))
@@ -75,6 +86,34 @@ def ensure(call: Calls, eks: EKSClient, spec: ClusterSpec, *, settings: EksSetti
             return found
         raise OperationInProgress(str(taken)) from None
     return observe(reply["cluster"], location=spec.location)
+
+
+def upgrade(
+    call: Calls, eks: EKSClient, spec: ClusterSpec, found: ObservedCluster, *, now: datetime
+) -> ObservedCluster:
+    """Begin an update to the next minor version, if `found` is ACTIVE and older than `spec` wants it.
+
+    A cluster whose update failed is ACTIVE as before, and only the update says why: that is raised until the update is
+    so old that another try may follow. Looked for among its updates, because no one keeps the id of a cluster's.
+
+    Raises:
+        ProviderError: EKS gave up the last one a while ago, or refuses this one.
+    """
+    held = found.outputs.version if found.outputs else ""
+    if found.status is not ProviderStatus.ACTIVE or not is_older(held, spec.version or ""):
+        return found
+    under_way = dataclasses.replace(found, status=ProviderStatus.UPDATING)
+    step = next_step(held, spec.version or "")
+    known = updates.of_cluster(call, eks, spec.name)
+    if any(update.fate is Fate.UNDER_WAY for update in known):
+        return under_way
+    last = next((update for update in known if update.kind == "VersionUpdate"), None)
+    if last and last.reason and last.version == step and now - last.began_at < UPGRADE_RETRY:
+        raise last.reason
+    # In progress: another process was faster, or another update does not show yet.
+    with contextlib.suppress(OperationInProgress):
+        call(eks.update_cluster_version, name=spec.name, version=step)
+    return under_way
 
 
 def delete(call: Calls, eks: EKSClient, spec: ClusterSpec) -> Deletion:
@@ -144,4 +183,5 @@ def _create_request(spec: ClusterSpec, *, settings: EksSettings) -> dict[str, An
             "bootstrapClusterCreatorAdminPermissions": False,
         },
         "tags": dict(spec.tags),
+        **({"version": spec.version} if spec.version else {}),
     }

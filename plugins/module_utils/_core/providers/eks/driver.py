@@ -15,9 +15,10 @@ from ...model.clock import Clock
 from ...model.errors import InvalidRequest, Unavailable
 from ...model.observed import BootstrapAccess, Difference, ObservedCluster, ObservedNodePool
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
-from . import access, clusters, node_groups
+from . import access, clusters, node_group_changes, node_groups
 from .calls import Calls
 from .clients import Clients
+from .comparison import differences
 from .settings import EksSettings
 from .subnets import zones_of_subnets
 from .token import bearer_token
@@ -58,9 +59,9 @@ class EksDriver:
             return zones_of_subnets(call, self._clients.ec2, self._settings.subnet_ids)
 
     def ensure_cluster(self, spec: ClusterSpec) -> ObservedCluster:
-        """One DescribeCluster where it exists, else CreateCluster too."""
+        """One DescribeCluster where it is as wanted; CreateCluster; ListUpdates … UpdateClusterVersion."""
         with self._calling(spec) as call:
-            return clusters.ensure(call, self._clients.eks, spec, settings=self._settings)
+            return clusters.ensure(call, self._clients.eks, spec, settings=self._settings, now=self._clock.now())
 
     def get_cluster(self, spec: ClusterSpec) -> ObservedCluster | None:
         """One DescribeCluster."""
@@ -79,18 +80,16 @@ class EksDriver:
 
     def compare(self, spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[Difference, ...]:
         """No call."""
-        return node_groups.differences(spec, observed)
+        return differences(spec, observed)
 
     def ensure_node_pool(
         self, cluster: ClusterSpec, spec: NodePoolSpec, observed: ObservedNodePool | None
     ) -> ObservedNodePool:
-        """CreateNodegroup, or UpdateNodegroupConfig, or nothing."""
+        """CreateNodegroup, UpdateNodegroupConfig, UpdateNodegroupVersion or nothing; before, what they depend on."""
         with self._calling(cluster) as call:
             if observed:
-                return node_groups.resize(call, self._clients.eks, cluster, spec, observed)
-            return node_groups.create(
-                call, self._clients.eks, cluster, spec, node_role_arn=self._settings.node_role_arn
-            )
+                return node_group_changes.change(call, self._clients.eks, cluster, spec, observed)
+            return node_groups.create(call, self._clients, cluster, spec, node_role_arn=self._settings.node_role_arn)
 
     def delete_node_pool(self, cluster: ClusterSpec, name: str, tags: Mapping[str, str]) -> Deletion:
         """DescribeNodegroup, then DeleteNodegroup."""

@@ -109,7 +109,7 @@ _BY_TEXT: tuple[tuple[frozenset[str], re.Pattern[str], type[ProviderError]], ...
     ),
     (
         frozenset({"Client"}),
-        re.compile(r"no (cluster|node ?group) found|(cluster|node ?group) not found", re.IGNORECASE),
+        re.compile(r"no (cluster|node ?group|update) found|(cluster|node ?group) not found", re.IGNORECASE),
         NotFound,
     ),
     # "Cluster 'x' is not in ACTIVE status": what CreateNodegroup says while the cluster is busy.

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Why a node group failed: EKS's health issues as one typed error. Quota first, then capacity, then the rest."""
+"""Why a node group or an update failed: EKS's issues as one typed error. Quota first, then capacity, then the rest."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ _BY_CODE: dict[str, type[ProviderError]] = {
             "InstanceLimitExceeded",
             "LimitExceeded",
             "IamLimitExceeded",
+            "EniLimitReached",
             "Ec2LaunchTemplateMaxLimitExceeded",
             "Ec2LaunchTemplateVersionMaxLimitExceeded",
         ),
         ProviderQuotaExceeded,
     ),
     **dict.fromkeys(("AutoScalingGroupRateLimitExceeded", "IamThrottling"), Throttled),
-    **dict.fromkeys(("AccessDenied", "AutoScalingGroupOptInRequired"), PermissionDenied),
+    **dict.fromkeys(("AccessDenied", "AutoScalingGroupOptInRequired", "OperationNotPermitted"), PermissionDenied),
     **dict.fromkeys(
         (
             "ClusterUnreachable",
@@ -49,7 +50,10 @@ _BY_CODE: dict[str, type[ProviderError]] = {
         Unavailable,
     ),
 }
-"""The rest names something that the account's owner must mend: InvalidRequest."""
+"""NodegroupIssueCode and, for updates, ErrorCode of the API's model.
+
+The rest names something that the account's owner must mend: InvalidRequest.
+"""
 
 # A launch that EC2 refused has one code whatever the reason; EC2's own code, or its sentence, is in the text.
 _QUOTA_TEXT = re.compile(
@@ -61,7 +65,9 @@ _CAPACITY_TEXT = re.compile(
     r"|(do not|don't) (currently )?have (sufficient|enough)|no (Spot )?capacity available",
     re.IGNORECASE,
 )
-_LAUNCH_FAILURE = "AsgInstanceLaunchFailures"
+# Auto Scaling, IAM and EC2 throttle EKS itself, which passes that on under whatever code the step has.
+_THROTTLED_TEXT = re.compile(r"rate exceeded|throttl|too many requests|RequestLimitExceeded", re.IGNORECASE)
+_LAUNCH_FAILURES = frozenset({"AsgInstanceLaunchFailures", "NodeCreationFailure", "Unknown"})
 
 _FIRST = (ProviderQuotaExceeded, StockedOut, PermissionDenied, InvalidRequest, Throttled, Unavailable)
 """Which issue is the reason when there are several: NodeCreationFailure beside a stockout is only its consequence."""
@@ -71,7 +77,7 @@ def failure(issues: Sequence[IssueTypeDef]) -> ProviderError:
     """The reason, typed by the weightiest issue, with all issues in its text, that one first.
 
     Arguments:
-        issues: `health.issues` of a node group that failed or is degraded.
+        issues: `health.issues` of a node group that failed or is degraded, or in the same form the errors of an update.
     """
     if not issues:
         return Unavailable("EKS gives no reason")
@@ -81,11 +87,13 @@ def failure(issues: Sequence[IssueTypeDef]) -> ProviderError:
 
 def _kind(issue: IssueTypeDef) -> type[ProviderError]:
     code, text = issue.get("code", "Unknown"), issue.get("message", "")
-    if code == _LAUNCH_FAILURE:
+    if code in _LAUNCH_FAILURES:
         if _QUOTA_TEXT.search(text):
             return ProviderQuotaExceeded
         if _CAPACITY_TEXT.search(text):
             return StockedOut
+    if _THROTTLED_TEXT.search(text):
+        return Throttled
     return _BY_CODE.get(code, InvalidRequest)
 
 

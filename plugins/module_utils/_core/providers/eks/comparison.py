@@ -1,0 +1,175 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""In what a node group is not as it is wanted, and what of that UpdateNodegroupConfig has to carry. No I/O.
+
+Labels and taints are sets: only those that are missing, too many or of another value are told of and sent. EKS has
+bounds for every group: those of a fixed size leave no room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...model.declared import Taint
+from ...model.node_marks import is_reserved
+from ...model.observed import Difference, NodeBounds, ObservedNodePool
+from ..contract import NodePoolSpec
+from . import taints
+from .images import right_image
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """What EKS calls a scalingConfig: `least` <= `nodes` <= `most`, and room for at least one node."""
+
+    nodes: int
+    bounds: NodeBounds
+
+    def as_block(self) -> dict[str, int]:
+        """In EKS's words."""
+        return {"minSize": self.bounds.least, "maxSize": self.bounds.most, "desiredSize": self.nodes}
+
+
+def differences(spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[Difference, ...]:
+    """contract.Driver.compare."""
+    return (
+        *_of_shape(spec, observed),
+        *_of_size(spec, observed),
+        *_of_labels(spec, observed),
+        *_of_taints(spec, observed),
+    )
+
+
+def first_size(spec: NodePoolSpec) -> Size:
+    """The size that a node group is made with."""
+    bounds = spec.bounds or fixed_bounds(spec.nodes)
+    return Size(nodes=_within(spec.nodes, bounds), bounds=bounds)
+
+
+def wanted_size(spec: NodePoolSpec, observed: ObservedNodePool) -> Size:
+    """The size that a node group is to have: a count that is the autoscaler's only goes to the nearest bound."""
+    if spec.bounds and spec.keep_count:
+        return Size(nodes=_within(observed.nodes, spec.bounds), bounds=spec.bounds)
+    return first_size(spec)
+
+
+def fixed_bounds(nodes: int) -> NodeBounds:
+    """The bounds of a fixed size. EKS wants room for at least one node even at 0."""
+    return NodeBounds(least=nodes, most=max(1, nodes))
+
+
+def delta(spec: NodePoolSpec, observed: ObservedNodePool) -> dict[str, Any]:
+    """The blocks of UpdateNodegroupConfig, empty when nothing differs that can be changed.
+
+    Of the size only the numbers that differ. What EKS needs together is together by itself: a minimum above the
+    desired size, or a maximum below, makes that another one too.
+    """
+    blocks: dict[str, Any] = {}
+    numbers = _numbers(spec, observed)
+    if numbers:
+        blocks["scalingConfig"] = numbers
+    for item in _of_labels(spec, observed):
+        gone = sorted(set(item.held) - set(item.wanted))
+        blocks["labels"] = _filled(addOrUpdateLabels=item.wanted, removeLabels=gone)
+    too_many, missing = _taints_apart(spec, observed)
+    if too_many or missing:
+        standing = {(taint.key, taint.effect) for taint in missing}
+        gone_taints = [taint for taint in too_many if (taint.key, taint.effect) not in standing]
+        blocks["taints"] = _filled(
+            addOrUpdateTaints=taints.in_eks_words(missing), removeTaints=taints.in_eks_words(gone_taints)
+        )
+    return blocks
+
+
+def changed(spec: NodePoolSpec, observed: ObservedNodePool) -> ObservedNodePool:
+    """The node group once what delta() carries is done."""
+    size = wanted_size(spec, observed)
+    kept = {key: value for key, value in observed.labels.items() if key not in _too_many(spec, observed.labels)}
+    return replace(
+        observed,
+        nodes=size.nodes,
+        bounds=size.bounds,
+        labels={**kept, **spec.labels},
+        taints=observed.taints if spec.taints is None else tuple(sorted(spec.taints)),
+    )
+
+
+def _of_shape(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
+    pairs: list[tuple[str, object, object]] = [
+        ("machineType", observed.machine_type, spec.machine_type),
+        ("spot", observed.spot, spec.spot),
+        ("image", observed.image, right_image(observed.image, gpus=spec.gpus_per_node > 0)),
+        ("zones", sorted(observed.places), sorted(set(spec.places))),
+    ]
+    if spec.disk_gib is not None:
+        pairs.append(("diskGiB", observed.disk_gib, spec.disk_gib))
+    if spec.disk_type is not None:
+        pairs.append(("diskType", None, spec.disk_type))
+    for path, held, wanted in pairs:
+        if held != wanted:
+            yield Difference(path=path, held=held, wanted=wanted, in_place=False)
+
+
+def _of_size(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
+    size = wanted_size(spec, observed)
+    pairs: list[tuple[str, int | None, int]] = [("totalNodes", observed.nodes, size.nodes)]
+    held = observed.bounds
+    # From one fixed size to another the bounds go along: that is one difference to a reader, and not three.
+    if spec.bounds or held != fixed_bounds(observed.nodes):
+        pairs += [
+            ("autoscaling.minNodes", held.least if held else None, size.bounds.least),
+            ("autoscaling.maxNodes", held.most if held else None, size.bounds.most),
+        ]
+    for path, number, wanted in pairs:
+        if number != wanted:
+            yield Difference(path=path, held=number, wanted=wanted, in_place=True)
+
+
+def _of_labels(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
+    held, wanted = observed.labels, spec.labels
+    missing = {key: value for key, value in wanted.items() if held.get(key) != value}
+    apart = {key: value for key, value in held.items() if key in missing or key in _too_many(spec, held)}
+    if missing or apart:
+        yield Difference(path="labels", held=apart, wanted=missing, in_place=True)
+
+
+def _too_many(spec: NodePoolSpec, held: Mapping[str, str]) -> set[str]:
+    if not spec.labels_declared:
+        return set()
+    return {key for key in held if key not in spec.labels and not is_reserved(key)}
+
+
+def _of_taints(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
+    too_many, missing = _taints_apart(spec, observed)
+    if too_many or missing:
+        yield Difference(path="taints", held=_plain(too_many), wanted=_plain(missing), in_place=True)
+
+
+def _taints_apart(spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[list[Taint], list[Taint]]:
+    """The taints that are held and not wanted, and those that are wanted and not held."""
+    if spec.taints is None:
+        return [], []
+    held, wanted = set(observed.taints), set(spec.taints)
+    return sorted(held - wanted), sorted(wanted - held)
+
+
+def _numbers(spec: NodePoolSpec, observed: ObservedNodePool) -> dict[str, int]:
+    held = Size(nodes=observed.nodes, bounds=observed.bounds).as_block() if observed.bounds else {}
+    wanted = wanted_size(spec, observed).as_block()
+    return {name: number for name, number in wanted.items() if number != held.get(name)}
+
+
+def _within(nodes: int, bounds: NodeBounds) -> int:
+    return min(max(nodes, bounds.least), bounds.most)
+
+
+def _plain(some: list[Taint]) -> list[dict[str, str]]:
+    return [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in some]
+
+
+def _filled(**parts: Any) -> dict[str, Any]:
+    """Without the empty ones: EKS refuses an update that says nothing."""
+    return {name: part for name, part in parts.items() if part}
