@@ -14,6 +14,13 @@ description:
   - Returns the recorded sites, provider accounts, pools, node pools, quotas and substrates.
 author:
   - better_compute.fleet contributors (@better-compute)
+options:
+  drift:
+    description:
+      - Whether the providers are asked too, so that RV(drift) says where they hold something else than is recorded.
+        Nothing is put back; a run of M(better_compute.fleet.bc_fleet) does that.
+    type: bool
+    default: false
 extends_documentation_fragment:
   - better_compute.fleet.fleet
   - better_compute.fleet.fleet.read_only
@@ -25,6 +32,12 @@ EXAMPLES = r"""
 - name: Read the fleet
   better_compute.fleet.bc_fleet_info:
   register: fleet
+
+- name: See whether anybody has changed something at the providers
+  better_compute.fleet.bc_fleet_info:
+    drift: true
+  register: fleet
+  failed_when: fleet.drift | rejectattr('state', 'eq', 'in_sync') | list | length > 0
 
 - name: Name the pools that are not ready
   ansible.builtin.debug:
@@ -129,6 +142,60 @@ substrates:
   returned: always
   type: list
   elements: dict
+drift:
+  description: Each pool that has a substrate, beside what its provider holds.
+  returned: when O(drift) is set
+  type: list
+  elements: dict
+  contains:
+    pool:
+      description: The pool's name.
+      type: str
+    pool_id:
+      description: The pool's id.
+      type: str
+    state:
+      description:
+        - C(in_sync), C(drift), or C(unknown) when the provider did not answer or the pool is still being converged.
+      type: str
+    reason:
+      description: Why it is not known; else empty.
+      type: str
+    fields:
+      description: What is not as it is recorded.
+      type: list
+      elements: dict
+      contains:
+        resource:
+          description: C(cluster) or C(node_pool).
+          type: str
+        name:
+          description: The pool's name; a node pool's after that and a slash.
+          type: str
+        path:
+          description: The field as a document spells it; C(exists) for a resource that is not there any more.
+          type: str
+        recorded:
+          description: The recorded value.
+          type: raw
+        provider:
+          description: The provider's value.
+          type: raw
+        repaired:
+          description: Whether a run puts it back; what no provider changes in place is only told.
+          type: bool
+  sample:
+    - pool: gpu-fleet
+      pool_id: pool_01jb2k3m4n5p6q7r8s9t0v1w2x
+      state: drift
+      reason: ""
+      fields:
+        - resource: node_pool
+          name: gpu-fleet/h100
+          path: totalNodes
+          recorded: 4
+          provider: 2
+          repaired: true
 """
 
 from ..module_utils._core.ansible_io.fleet import run_fleet_info

@@ -11,10 +11,13 @@ from __future__ import annotations
 from .load import load_file, load_stream, load_text, parse_document
 from .schema import document_schema
 from .settings import Settings, load_settings
+from .written import document_data, edited_substrate
 
 __all__ = [
     "Settings",
+    "document_data",
     "document_schema",
+    "edited_substrate",
     "load_file",
     "load_settings",
     "load_stream",

@@ -5,17 +5,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from ..model.declared import FleetConfig
 from ..model.ids import PoolId
 from ..model.records import NodePoolRecord
-from ..model.states import ClusterState, Intent, SubstrateState
-from ..planning import DesiredWrites, Plan, Records, desired_rows, plan
+from ..model.states import Intent, SubstrateState
+from ..planning import Plan, PoolDrift, Records, Scope, declared_again, desired_rows, drift_report, plan
 from ..planning.changes import ChangeKind, Resource
-from ..store import Tx, clusters, fleet, substrates, work
-from .node_pools import tell_created
+from ..store import fleet
+from .fleet_rows import read_records, write_rows
 from .node_pools import to_data as node_pool_data
 from .observing import Places, observe, places_of_accounts
 from .session import Session
@@ -28,13 +29,15 @@ class PlannedFleet:
 
     Attributes:
         document: what was planned; with `absent`, what is to go.
+        scope: the one pool that the plan is about; None for the whole fleet.
         places: of the declared accounts, as their providers say: to be recorded with them.
-        warnings: the plan's, and the pools whose provider could not be asked.
+        warnings: the plan's, and the accounts and pools whose provider could not be asked.
     """
 
     plan: Plan
     document: FleetConfig
     absent: bool
+    scope: Scope | None
     places: Places
     warnings: tuple[str, ...]
 
@@ -51,12 +54,31 @@ def plan_fleet(
 
     Raises:
         OperationError: QUOTA_EXCEEDED.
-        ProviderError: what an account names does not exist at the provider, or its credential is refused.
+        ProviderError: what a new or changed account names does not exist at the provider, or its credential is refused.
     """
     with session.store.read() as tx:
-        records, now = _records(tx), tx.now
-    places = places_of_accounts(session, config, records, now=now, ask=refresh)
-    seen, unseen = observe(session, records) if refresh else ({}, ())
+        records, now = read_records(tx), tx.now
+    return plan_beside(session, config, records, now=now, prune=prune, refresh=refresh, absent=absent)
+
+
+def plan_beside(
+    session: Session,
+    config: FleetConfig,
+    records: Records,
+    *,
+    now: datetime,
+    prune: bool,
+    refresh: bool,
+    absent: bool = False,
+    scope: Scope | None = None,
+) -> PlannedFleet:
+    """The plan of a document beside records that were read at `now`; everything else as plan_fleet.
+
+    Arguments:
+        scope: the one pool that it is about: no other is looked at, taken away or told of.
+    """
+    places, unread = places_of_accounts(session, config, records, now=now, ask=refresh)
+    seen, unseen = observe(session, records, names=scope.pools if scope else None) if refresh else ({}, {})
     declared = {account.name: tuple(sorted(set(account.config.get("zones", ())))) for account in config.accounts}
     told = {name: tuple(sorted(set(zone_of.values()))) for name, zone_of in places.items()}
     made = plan(
@@ -67,8 +89,23 @@ def plan_fleet(
         prune=prune,
         observed=seen,
         state="absent" if absent else "present",
+        scope=scope,
     )
-    return PlannedFleet(plan=made, document=config, absent=absent, places=places, warnings=(*made.warnings, *unseen))
+    names = {pool.id: pool.name for pool in records.pools}
+    warnings = (*made.warnings, *unread, *(f"pool {names[pool_id]}: {reason}" for pool_id, reason in unseen.items()))
+    return PlannedFleet(plan=made, document=config, absent=absent, scope=scope, places=places, warnings=warnings)
+
+
+def drift_of_fleet(session: Session) -> tuple[PoolDrift, ...]:
+    """Whether the providers hold what is recorded, for each pool that has a substrate, by name. Reads only.
+
+    It goes by the plan that bc_fleet makes of a document that says what is recorded.
+    """
+    with session.store.read() as tx:
+        records = read_records(tx)
+    seen, unseen = observe(session, records)
+    made = plan(declared_again(records), records, zones={}, prune=False, observed=seen)
+    return drift_report(made, records, observed=seen, unseen=unseen)
 
 
 def apply_fleet(session: Session, planned: PlannedFleet) -> tuple[PoolId, ...]:
@@ -85,9 +122,9 @@ def apply_fleet(session: Session, planned: PlannedFleet) -> tuple[PoolId, ...]:
     touched: tuple[PoolId, ...] = ()
     if planned.plan.changed or planned.plan.blocked:
         with session.store.write() as tx:
-            writes = desired_rows(planned.plan, _records(tx), now=tx.now)
+            writes = desired_rows(planned.plan, read_records(tx), now=tx.now)
             fleet.bump_serial(tx, planned.plan.serial)
-            _write(tx, writes, planned.places)
+            write_rows(tx, writes, planned.places)
         touched = writes.due
     unsettled = [view.record.pool_id for view in substrates_of(session, planned) if not view.ready]
     return tuple(dict.fromkeys([*touched, *unsettled]))
@@ -107,7 +144,8 @@ def substrates_of(session: Session, planned: PlannedFleet, *more: PoolId) -> tup
     about = set(more)
     for pool in pools:
         if pool.intent == Intent.TEAR_DOWN:
-            if planned.plan.prune and (not planned.absent or (pool.tenant_id, pool.name) in named):
+            everything = not planned.absent and planned.scope is None
+            if planned.plan.prune and (everything or (pool.tenant_id, pool.name) in named):
                 about.add(pool.id)
         elif (pool.tenant_id, pool.name) in named:
             about.add(pool.id)
@@ -133,7 +171,7 @@ def prune_what_was_in_use(session: Session, planned: PlannedFleet) -> None:
 def describe(session: Session) -> dict[str, Any]:
     """Everything recorded that a document declares, and the substrates, as plain values in snake_case."""
     with session.store.read() as tx:
-        records = _records(tx)
+        records = read_records(tx)
     by_cluster: dict[str, list[NodePoolRecord]] = {}
     for node_pool in records.node_pools:
         by_cluster.setdefault(node_pool.cluster_id, []).append(node_pool)
@@ -183,50 +221,3 @@ def describe(session: Session) -> dict[str, Any]:
         ],
         "substrates": [view.to_data() for view in list_substrates(session)],
     }
-
-
-def _write(tx: Tx, writes: DesiredWrites, places: Places) -> None:
-    """Write the rows of a plan. Work units first: whoever locks one locks it before all other rows (store/fleet.py)."""
-    for unit in writes.due:
-        work.add_unit(tx, unit, tx.now)
-        work.make_due(tx, unit, tx.now)
-    for site in writes.sites:
-        fleet.put_site(tx, site)
-    for account in writes.accounts:
-        fleet.put_account(tx, replace(account, places=places.get(account.name, account.places)))
-    for pool in writes.pools:
-        fleet.put_pool(tx, pool)
-    for cluster in writes.clusters:
-        clusters.add_cluster(tx, cluster)
-    for raised in writes.cluster_raises:
-        clusters.raise_cluster_generation(tx, raised.id, raised.state, version=raised.version)
-    tenants = {cluster.id: cluster.tenant_id for cluster in clusters.clusters(tx)}
-    for node_pool in writes.node_pools:
-        clusters.add_node_pool(tx, node_pool)
-        tell_created(tx, node_pool, tenant_id=tenants[node_pool.cluster_id])
-    for changed in writes.node_pool_changes:
-        clusters.change_node_pool(tx, changed.id, changed.shape, changed.state, sized=changed.sized)
-    for substrate in writes.substrates:
-        substrates.put_substrate(tx, substrate)
-    for quota in writes.quotas:
-        fleet.put_quota(tx, tenant_id=quota.tenant_id, pool_id=quota.pool_id, gpus=quota.gpus)
-    for tenant_id, pool_id in writes.dropped_quotas:
-        fleet.drop_quota(tx, tenant_id=tenant_id, pool_id=pool_id)
-    for account_id in writes.dropped_accounts:
-        fleet.drop_account(tx, account_id)
-    for site_id in writes.dropped_sites:
-        fleet.drop_site(tx, site_id)
-
-
-def _records(tx: Tx) -> Records:
-    """The rows that a plan compares with: deleted clusters and node pools left out."""
-    return Records(
-        serial=fleet.serial(tx),
-        sites=fleet.sites(tx),
-        accounts=fleet.accounts(tx),
-        pools=fleet.pools(tx, archived=True),
-        clusters=tuple(row for row in clusters.clusters(tx) if row.state != ClusterState.DELETED),
-        node_pools=clusters.all_node_pools(tx),
-        substrates=substrates.substrates(tx),
-        quotas=fleet.quotas(tx),
-    )

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
@@ -22,59 +22,74 @@ _LOOKS_AT_ONCE = 8
 """Providers answer in tenths of a second and throttle above a few calls a second from one account."""
 
 
-def observe(session: Session, records: Records) -> tuple[dict[PoolId, ObservedPool], tuple[str, ...]]:
+def observe(
+    session: Session, records: Records, *, names: Collection[str] | None = None
+) -> tuple[dict[PoolId, ObservedPool], dict[PoolId, str]]:
     """What the providers hold for each recorded cluster that was ready before.
 
+    Arguments:
+        names: of the pools to look at; None for all.
+
     Returns:
-        What is known, and a warning for each pool whose provider did not answer: nothing is concluded of that one.
+        What is known, and for each pool whose provider did not answer the reason: nothing is concluded of that one.
     """
     accounts = {account.id: account for account in records.accounts}
-    names = {pool.id: pool.name for pool in records.pools}
+    wanted = {pool.id for pool in records.pools if names is None or pool.name in names}
     node_pools: dict[ClusterId, list[NodePoolRecord]] = {}
     for record in records.node_pools:
         node_pools.setdefault(record.cluster_id, []).append(record)
     looked_at = [
         (cluster.substrate_pool_id, accounts[cluster.account_id], cluster)
         for cluster in records.clusters
-        if cluster.substrate_pool_id is not None and _is_worth_a_look(cluster) and cluster.account_id in accounts
+        if cluster.substrate_pool_id in wanted and _is_worth_a_look(cluster) and cluster.account_id in accounts
     ]
     if not looked_at:
-        return {}, ()
+        return {}, {}
     seen: dict[PoolId, ObservedPool] = {}
-    unseen: list[str] = []
+    unseen: dict[PoolId, str] = {}
     with ThreadPoolExecutor(max_workers=min(_LOOKS_AT_ONCE, len(looked_at)), thread_name_prefix="look") as threads:
         found = threads.map(lambda one: _look(session, one[1], one[2], node_pools.get(one[2].id, ())), looked_at)
         for (pool_id, account, _cluster), answer in zip(looked_at, found, strict=True):
             if isinstance(answer, ObservedPool):
                 seen[pool_id] = answer
             else:
-                pool = names.get(pool_id, pool_id)
-                unseen.append(f"pool {pool}: drift is not known, provider account {account.name} said: {answer}")
-    return seen, tuple(unseen)
+                unseen[pool_id] = f"drift is not known, provider account {account.name} said: {answer}"
+    return seen, unseen
 
 
 def places_of_accounts(
     session: Session, config: FleetConfig, records: Records, *, now: datetime, ask: bool
-) -> dict[str, Mapping[str, str]]:
+) -> tuple[dict[str, Mapping[str, str]], tuple[str, ...]]:
     """The places of each declared account, as recorded or as the provider says now. Unknown ones stay out.
 
     Arguments:
-        ask: whether the provider may be asked about accounts that are new or changed.
+        ask: whether the provider may be asked about accounts that are new or changed, or were never read.
+
+    Returns:
+        The places, and a warning for each account that is recorded as declared and whose provider did not answer.
 
     Raises:
-        ProviderError: what an account names does not exist at the provider, or its credential is refused.
+        ProviderError: what a new or changed account names does not exist at the provider, or its credential is refused.
     """
     recorded = {account.name: account for account in records.accounts}
     places: dict[str, Mapping[str, str]] = {}
+    unread: list[str] = []
     used = {pool.substrate.account for pool in config.pools if pool.substrate is not None}
     for account in config.accounts:
         row = recorded.get(account.name)
-        known = row.places if row is not None and dict(row.config) == dict(account.config) else None
+        same = row is not None and dict(row.config) == dict(account.config)
+        known = row.places if row is not None and same else None
         if known is None and ask and account.name in used:
-            known = _places(session, _as_record(account, row.id if row else None, now))
+            try:
+                known = _places(session, _as_record(account, row.id if row else None, now))
+            except ProviderError as error:
+                # Somebody without its credential may plan as well: the passes say what it is refused.
+                if not same:
+                    raise
+                unread.append(str(error))
         if known:
             places[account.name] = known
-    return places
+    return places, tuple(unread)
 
 
 def _places(session: Session, account: AccountRecord) -> Mapping[str, str]:

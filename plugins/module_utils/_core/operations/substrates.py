@@ -16,6 +16,9 @@ from ..model.states import SubstrateState
 from ..store import Tx, fleet, substrates
 from .session import Session
 
+_SHOWN_CHARACTERS = 128
+"""Of a name that nothing has: no name is longer."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubstrateView:
@@ -110,13 +113,19 @@ def resolve_pool(tx: Tx, *, pool: str, tenant_id: TenantId, leaving: bool = Fals
     Raises:
         OperationError: NOT_FOUND.
     """
-    record = fleet.pool(tx, PoolId(pool)) if is_id(pool) else fleet.pool_named(tx, tenant_id, pool)
+    record = None
+    if (
+        asked := f"{pool}{tenant_id}"
+    ).isprintable() and asked.isascii():  # no other name was ever recorded, and not every database takes it
+        record = fleet.pool(tx, PoolId(pool)) if is_id(pool) else fleet.pool_named(tx, tenant_id, pool)
     if record is None and leaving:
         named = [one for one in fleet.pools(tx, archived=True) if (one.tenant_id, one.name) == (tenant_id, pool)]
         record = max(named, key=lambda one: one.id, default=None)
     if record is None or record.tenant_id != tenant_id:
         raise OperationError(
-            Code.NOT_FOUND, f"tenant {tenant_id!r} has no pool {pool!r}: bc_fleet_info lists the recorded pools"
+            Code.NOT_FOUND,
+            f"tenant {tenant_id[:_SHOWN_CHARACTERS]!r} has no pool {pool[:_SHOWN_CHARACTERS]!r}: a document declares "
+            "pools (bc_fleet), and bc_fleet_info lists the recorded ones",
         )
     return record
 

@@ -8,10 +8,25 @@
 
 from __future__ import annotations
 
+from .declared_again import declared_again, of_one_pool
 from .desired import desired_rows
+from .drift_report import PoolDrift, drift_report
 from .plan import Plan
 from .planner import plan
 from .recorded import ObservedPool, Records
+from .scope import Scope
 from .writes import DesiredWrites
 
-__all__ = ["DesiredWrites", "ObservedPool", "Plan", "Records", "desired_rows", "plan"]
+__all__ = [
+    "DesiredWrites",
+    "ObservedPool",
+    "Plan",
+    "PoolDrift",
+    "Records",
+    "Scope",
+    "declared_again",
+    "desired_rows",
+    "drift_report",
+    "of_one_pool",
+    "plan",
+]

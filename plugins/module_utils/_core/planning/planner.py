@@ -23,6 +23,7 @@ def plan(
     prune: bool,
     observed: Observed | None = None,
     state: Literal["present", "absent"] = "present",
+    scope: Scope | None = None,
 ) -> Plan:
     """Say what applying a document would do.
 
@@ -32,12 +33,13 @@ def plan(
         prune: whether what is recorded and no longer declared goes. Nothing is ever deleted without it.
         observed: what providers hold now; None, or a pool that is not in it, was not looked at.
         state: `absent` plans the end of everything that the document names, and of nothing else.
+        scope: what counts as no longer declared where the document does not name it; None for what goes with `state`.
 
     Raises:
         OperationError: QUOTA_EXCEEDED, for more node pools or nodes than there can be; every case at once.
     """
     recorded = index(records)
-    scope = Scope.of_everything() if state == "present" else Scope.of_document(config)
+    scope = scope or (Scope.of_everything() if state == "present" else Scope.of_document(config))
     wanted = config if state == "present" else FleetConfig(version=config.version)
     flavor_sizes = sizes.sizes(wanted, recorded, zones=zones)
     sizes.check_limits(wanted, recorded, flavor_sizes)

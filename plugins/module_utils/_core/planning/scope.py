@@ -32,6 +32,11 @@ class Scope:
             pools=frozenset(pool.name for pool in config.pools),
         )
 
+    @classmethod
+    def of_pool(cls, name: str) -> Scope:
+        """One pool, with what is its own; no site or account."""
+        return cls(sites=frozenset(), accounts=frozenset(), pools=frozenset({name}))
+
 
 def covers(names: frozenset[str] | None, name: str) -> bool:
     """Whether a name is among those of one kind."""

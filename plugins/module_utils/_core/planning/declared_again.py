@@ -1,0 +1,61 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The records as the document that they amount to: for whoever plans without one, or with a part of one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from ..model.declared import Account, FleetConfig, Pool, Quota, Site
+from .recorded import Records
+
+
+def declared_again(records: Records) -> FleetConfig:
+    """What a document would have to say for these records: planned, it changes nothing. Archived pools are left out."""
+    sites = {row.id: row.name for row in records.sites}
+    pools = {row.id: row for row in records.pools if row.archived_at is None}
+    return FleetConfig(
+        sites=tuple(
+            Site(name=row.name, kind=row.kind, region=row.region, tenant_id=row.tenant_id) for row in records.sites
+        ),
+        accounts=tuple(
+            Account(name=row.name, provider=row.provider, config=row.config, tenant_id=row.tenant_id)
+            for row in records.accounts
+        ),
+        pools=tuple(
+            Pool(
+                name=row.name,
+                site=sites[row.site_id],
+                class_=row.class_,
+                gpu_model=row.gpu_model,
+                platform_operated=row.platform_operated,
+                substrate=row.substrate,
+                tenant_id=row.tenant_id,
+            )
+            for row in pools.values()
+        ),
+        quotas=tuple(
+            Quota(pool=pools[row.pool_id].name, gpus=row.gpus, tenant_id=row.tenant_id)
+            for row in records.quotas
+            if row.pool_id in pools
+        ),
+    )
+
+
+def of_one_pool(config: FleetConfig, name: str, *, accounts: Collection[str] = ()) -> FleetConfig:
+    """The part of a document that one pool needs: its site, its account, itself and its quotas.
+
+    Arguments:
+        accounts: names of further accounts to keep.
+    """
+    pools = tuple(pool for pool in config.pools if pool.name == name)
+    sites = {pool.site for pool in pools}
+    used = {pool.substrate.account for pool in pools if pool.substrate is not None} | set(accounts)
+    return FleetConfig(
+        version=config.version,
+        sites=tuple(site for site in config.sites if site.name in sites),
+        accounts=tuple(account for account in config.accounts if account.name in used),
+        pools=pools,
+        quotas=tuple(quota for quota in config.quotas if quota.pool == name),
+    )
