@@ -78,7 +78,7 @@ def flavors(count: int) -> dict[str, Any]:
 def test_an_eleventh_flavor_has_a_place_where_only_the_document_is_looked_at() -> None:
     assert hopeless(parse_document(flavors(10))) == ()
     (problem,) = hopeless(parse_document(flavors(11)))
-    assert str(problem) == f"{SPELT}.flavors[10]: a cluster has at most 10 node pools, found 11 flavors"
+    assert str(problem) == f"{SPELT}.flavors: pool gpu-fleet: 11 flavors; a cluster has at most 10 node pools"
 
 
 def test_of_very_many_problems_the_first_hundred_are_told_and_the_rest_is_counted() -> None:
@@ -232,5 +232,5 @@ def test_the_schema_that_a_document_names_is_passed_over() -> None:
     assert parse_document(example() | {"$schema": "https://example/x.json"}) == parse_document(example())
     assert only(lambda: parse_document(example() | {"$schema": 1})) == (
         "$schema",
-        "expected a string, found the number 1",
+        "expected a string, found the number 1: put it in quotes",
     )

@@ -4,7 +4,8 @@
 """FleetConfig v1 as pydantic models: the shape of each part by itself, strict and closed.
 
 What concerns two parts (references, duplicates, tenants) is in references.py. Field meanings are with
-model.declared. Keys are camelCase; null is never a value: a key that is not wanted is left out.
+model.declared. Keys are camelCase; null is never a value: a key that is not wanted is left out. The descriptions go
+into the JSON Schema, for editors.
 """
 
 from __future__ import annotations
@@ -12,127 +13,111 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from . import patterns
-from .aws_account import AwsConfig
+from .accounts import AwsAccountModel, DigitaloceanAccountModel, GcpAccountModel
+from .flavor_model import FlavorModel
 from .pydantic_shim import BaseModel, ConfigDict, Field
 from .spelling import camel
 
 _CLOSED = ConfigDict(extra="forbid", strict=True, frozen=True, alias_generator=camel, hide_input_in_errors=True)
 
 Name = Annotated[str, Field(pattern=patterns.NAME)]
-FlavorName = Annotated[str, Field(pattern=patterns.FLAVOR_NAME)]
 Tenant = Annotated[str, Field(pattern=patterns.TENANT)]
 Place = Annotated[str, Field(pattern=patterns.PLACE)]
-Zones = Annotated[list[Place], Field(min_length=1, max_length=10)]
-"""At most 10 (spec: node-pools API). None at all is said by leaving the key out."""
 
 _MAX_QUOTA_GPUS = 1_000_000
 """No fleet has more; keeps sums far away from what a database's integer holds."""
 
 
 class SiteModel(BaseModel):
-    """sites[]"""
+    """A place that pools stand in."""
 
     model_config = _CLOSED
-    name: Name
-    kind: Literal["shared"]
-    region: Place
-    tenant_id: Tenant = "platform"
-
-
-class AwsAccountModel(BaseModel):
-    """providerAccounts[] of AWS."""
-
-    model_config = _CLOSED
-    name: Name
-    provider: Literal["aws"]
-    config: AwsConfig
-    tenant_id: Tenant = "platform"
-
-
-class GpusModel(BaseModel):
-    """flavors[].gpus"""
-
-    model_config = _CLOSED
-    type: Annotated[str, Field(pattern=patterns.ACCELERATOR)]
-    count: Annotated[int, Field(ge=1, le=16)]
-
-
-class FlavorModel(BaseModel):
-    """pools[].policy.substrate.flavors[]"""
-
-    model_config = _CLOSED
-    name: FlavorName
-    machine_type: Annotated[str, Field(pattern=patterns.MACHINE_TYPE)]
-    nodes: Annotated[int, Field(ge=0, le=1000)]
-    gpus: GpusModel | None = None
-    spot: bool = False
-    disk_gib: Annotated[int, Field(ge=10, le=65536)] | None = Field(default=None, alias="diskGiB")
-    zones: Zones | None = None
+    name: Name = Field(description="What pools refer to; unique among the document's sites.")
+    kind: Literal["shared"] = Field(description="shared: machines of many tenants may stand there.")
+    region: Place = Field(description="A label for people and for placing pools.")
+    tenant_id: Tenant = Field(default="platform", description="The owner.")
 
 
 class CreateModel(BaseModel):
-    """cluster.create"""
+    """A cluster to be made for the pool."""
 
     model_config = _CLOSED
-    location: Place
-    private_nodes: bool = False
+    location: Place = Field(description="On EKS and DOKS the account's region, on GKE a region or a zone.")
+    private_nodes: bool = Field(default=False, description="Whether nodes reach the API server privately; not on DOKS.")
+    version: Annotated[str, Field(pattern=patterns.KUBERNETES_VERSION)] | None = Field(
+        default=None,
+        description='The control plane\'s Kubernetes version, a string such as "1.34": raised in place, never lowered. '
+        "Left out, the provider's, left alone.",
+    )
 
 
 class ClusterModel(BaseModel):
-    """pools[].policy.substrate.cluster"""
+    """The cluster that backs the pool."""
 
     model_config = _CLOSED
-    create: CreateModel
+    create: CreateModel = Field(description="A cluster to be made for the pool.")
 
 
 class SubstrateModel(BaseModel):
-    """pools[].policy.substrate"""
+    """What backs the pool: an account, a cluster there, and its node shapes."""
 
     model_config = _CLOSED
-    kind: Literal["kubernetes"]
-    account: Name
-    cluster: ClusterModel
-    flavors: Annotated[list[FlavorModel], Field(min_length=1)]
+    kind: Literal["kubernetes"] = Field(description="kubernetes: a managed cluster.")
+    account: Name = Field(description="A provider account of this document, of the pool's tenant.")
+    cluster: ClusterModel = Field(description="The cluster that backs the pool.")
+    flavors: Annotated[
+        list[FlavorModel],
+        Field(min_length=1, description="The node shapes: at most 10 on a cluster, those still to be deleted counted."),
+    ]
+    upgrades: Literal["manual", "drain"] = Field(
+        default="manual",
+        description="manual: nobody replaces running machines. drain: flavors follow the control plane's version, each "
+        "once the bookings on its machines have ended.",
+    )
 
 
 class KubernetesPolicyModel(BaseModel):
-    """pools[].policy.kubernetes"""
+    """Who looks after the nodes."""
 
     model_config = _CLOSED
-    platform_operated: bool = False
+    platform_operated: bool = Field(
+        default=False, description="Whether the platform, and not the tenant, looks after the nodes."
+    )
 
 
 class PolicyModel(BaseModel):
-    """pools[].policy"""
+    """How the pool is run."""
 
     model_config = _CLOSED
-    kubernetes: KubernetesPolicyModel | None = None
-    substrate: SubstrateModel | None = None
+    kubernetes: KubernetesPolicyModel | None = Field(default=None, description="Who looks after the nodes.")
+    substrate: SubstrateModel | None = Field(
+        default=None, description="What backs the pool. A pool without it has no machines."
+    )
 
 
 class PoolModel(BaseModel):
-    """pools[]"""
+    """A pool of GPUs."""
 
     model_config = _CLOSED
-    name: Name
-    site: Name
-    class_: Literal["metal-host"] = Field(alias="class")
-    gpu_model: Annotated[str, Field(pattern=patterns.GPU_MODEL)]
-    tenant_id: Tenant = "platform"
-    policy: PolicyModel | None = None
+    name: Name = Field(description="What reservations and quotas refer to; unique among the document's pools.")
+    site: Name = Field(description="A site of this document.")
+    class_: Literal["metal-host"] = Field(alias="class", description="metal-host: whole machines with their GPUs.")
+    gpu_model: Annotated[str, Field(pattern=patterns.GPU_MODEL)] = Field(description="What tenants ask for: H100.")
+    tenant_id: Tenant = Field(default="platform", description="The owner.")
+    policy: PolicyModel | None = Field(default=None, description="How the pool is run.")
 
 
 class QuotaModel(BaseModel):
-    """quotas[]"""
+    """How many GPUs of a pool a tenant may hold at once. No quota is no GPU."""
 
     model_config = _CLOSED
-    tenant_id: Tenant = "platform"
-    pool: Name
-    gpus: Annotated[int, Field(ge=0, le=_MAX_QUOTA_GPUS)]
+    tenant_id: Tenant = Field(default="platform", description="Whose quota it is.")
+    pool: Name = Field(description="A pool of this document.")
+    gpus: Annotated[int, Field(ge=0, le=_MAX_QUOTA_GPUS)] = Field(description="GPUs that may be held at once.")
 
 
 class FleetConfigModel(BaseModel):
-    """A FleetConfig document, version 1."""
+    """A FleetConfig document, version 1: which GPU pools there are."""
 
     model_config = _CLOSED
     schema_: str | None = Field(
@@ -140,32 +125,25 @@ class FleetConfigModel(BaseModel):
         alias="$schema",
         description="Where this JSON Schema is, for editors: a path relative to the document, or a URL. Ignored.",
     )
-    version: Annotated[int, Field(ge=1, le=1)]  # not Literal[1], which true and 1.0 would equal
-    sites: list[SiteModel] = Field(default_factory=list)
-    provider_accounts: list[AwsAccountModel] = Field(default_factory=list)
-    pools: list[PoolModel] = Field(default_factory=list)
-    quotas: list[QuotaModel] = Field(default_factory=list)
+    # Not Literal[1], which true and 1.0 would equal.
+    version: Annotated[int, Field(ge=1, le=1)] = Field(description="The document's format: 1.")
+    sites: list[SiteModel] = Field(default_factory=list, description="Places that pools stand in.")
+    provider_accounts: list[
+        Annotated[AwsAccountModel | GcpAccountModel | DigitaloceanAccountModel, Field(discriminator="provider")]
+    ] = Field(default_factory=list, description="Where clusters are made.")
+    pools: list[PoolModel] = Field(default_factory=list, description="Pools of GPUs.")
+    quotas: list[QuotaModel] = Field(default_factory=list, description="How much of a pool tenants may hold.")
 
-
-ENTRIES: dict[str, tuple[str, type[BaseModel]]] = {
-    "sites": ("sites", SiteModel),
-    "providerAccounts": ("provider_accounts", AwsAccountModel),
-    "pools": ("pools", PoolModel),
-    "quotas": ("quotas", QuotaModel),
-}
-"""A document's sections: key -> FleetConfigModel's field, and the model of one entry."""
 
 _ELSEWHERE = "belongs to another product of the platform and has no place here: take this section out"
-_LATER = "is not in this version of the collection"
 
 REFUSED = {
     ("FleetConfigModel", "offers"): f"a document's section of offers {_ELSEWHERE}",
     ("FleetConfigModel", "sandboxTemplates"): f"a document's section of sandbox templates {_ELSEWHERE}",
     ("FleetConfigModel", "loadBalancers"): f"a document's section of load balancers {_ELSEWHERE}",
     ("FleetConfigModel", "flavors"): "flavors stand in a pool, under policy.substrate.flavors",
-    ("ClusterModel", "adopt"): f"adopting a cluster {_LATER}: give cluster.create, or leave the pool out",
-    ("FlavorModel", "diskType"): "EKS node groups have no disk type: leave diskType out (diskGiB can be chosen)",
-    ("FlavorModel", "autoscaling"): f"autoscaling {_LATER}: give nodes alone",
+    ("ClusterModel", "adopt"): "adopting a cluster that stands already comes in a later version of the collection: "
+    "give cluster.create, or leave the pool out",
     ("FlavorModel", "nodeCount"): "a flavor's count is called nodes",
     ("FlavorModel", "accelerators"): "a flavor's accelerators are called gpus",
 }

@@ -3,24 +3,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What a document may say, and what yet no plan of it can be made with, whatever stands already.
 
-For who looks at a document alone: a plan refuses the same as QUOTA_EXCEEDED, and counts what stands already as well.
+For who looks at a document alone: a plan refuses the same (as QUOTA_EXCEEDED, UNSUPPORTED or INVALID_INPUT), and looks
+at what stands already as well.
 """
 
 from __future__ import annotations
 
-from ..model.capabilities import MAX_NODE_POOLS
 from ..model.declared import FleetConfig
 from ..model.errors import Problem
-from .spelling import path_text
+from ..model.provider_fit import names_too_long, too_many_flavors, unsupported
 
 
 def hopeless(config: FleetConfig) -> tuple[Problem, ...]:
-    """Every flavor that is one too many for its pool's cluster."""
-    return tuple(
-        Problem(
-            path=path_text(("pools", index, "policy", "substrate", "flavors", MAX_NODE_POOLS)),
-            message=f"a cluster has at most {MAX_NODE_POOLS} node pools, found {len(pool.substrate.flavors)} flavors",
-        )
-        for index, pool in enumerate(config.pools)
-        if pool.substrate and len(pool.substrate.flavors) > MAX_NODE_POOLS
-    )
+    """Everything that every plan refuses."""
+    return (*unsupported(config), *names_too_long(config), *too_many_flavors(config))

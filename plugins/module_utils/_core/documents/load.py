@@ -6,17 +6,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
-from ..model.declared import Account, CreateCluster, Flavor, FleetConfig, Gpus, Pool, Quota, Site, Substrate
+from ..model.declared import FleetConfig
 from ..model.errors import InvalidInput, Problem
-from ..model.ids import TenantId
 from . import json_text, yaml_text
+from .accounts import ACCOUNT_MODELS, account_model, provider_of
 from .bounds import MAX_DOCUMENT_BYTES, check_shape, check_size
-from .fleet_config import ENTRIES, REFUSED, AwsAccountModel, FleetConfigModel, PoolModel, SubstrateModel
+from .declaring import declared
+from .fleet_config import REFUSED, FleetConfigModel, PoolModel, QuotaModel, SiteModel
 from .problems import Told, found, from_pydantic, nulls
 from .pydantic_shim import BaseModel, ValidationError, require_pydantic
 from .references import references
@@ -24,7 +25,13 @@ from .spelling import KeyPath
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_PROVIDERS_TO_COME = frozenset({"gcp", "digitalocean"})
+_SECTIONS: dict[str, tuple[str, Callable[[object], type[BaseModel]]]] = {
+    "sites": ("sites", lambda _: SiteModel),
+    "providerAccounts": ("provider_accounts", account_model),
+    "pools": ("pools", lambda _: PoolModel),
+    "quotas": ("quotas", lambda _: QuotaModel),
+}
+"""Key -> FleetConfigModel's field, and what gives the model of an entry."""
 
 
 def load_text(text: str, name: str) -> object:
@@ -92,19 +99,7 @@ def parse_document(data: object) -> FleetConfig:
     if not isinstance(data, Mapping):
         raise InvalidInput([Problem(path="", message=f"expected a FleetConfig (a mapping), found {found(data)}")])
     check_shape(data)
-    document = _checked(data)
-    return FleetConfig(
-        version=document.version,
-        sites=tuple(
-            Site(name=site.name, kind=site.kind, region=site.region, tenant_id=TenantId(site.tenant_id))
-            for site in document.sites
-        ),
-        accounts=tuple(_account(account) for account in document.provider_accounts),
-        pools=tuple(_pool(pool) for pool in document.pools),
-        quotas=tuple(
-            Quota(pool=quota.pool, gpus=quota.gpus, tenant_id=TenantId(quota.tenant_id)) for quota in document.quotas
-        ),
-    )
+    return declared(_checked(data))
 
 
 def _checked(data: Mapping[str, Any]) -> FleetConfigModel:
@@ -114,14 +109,14 @@ def _checked(data: Mapping[str, Any]) -> FleetConfigModel:
     first.
     """
     told = Told()
-    sections = {key: value for key, value in data.items() if key in ENTRIES and isinstance(value, list)}
+    sections = {key: value for key, value in data.items() if key in _SECTIONS and isinstance(value, list)}
     frame, around = _validated(FleetConfigModel, {**data, **{key: [] for key in sections}}, (), data)
     told.add(each for each in around if each[0] == ("version",))
     entries: dict[str, list[BaseModel]] = {}
-    for key, (name, model) in ENTRIES.items():
+    for key, (name, model_of) in _SECTIONS.items():
         entries[name] = []
         for index, item in enumerate(sections.get(key, ())):
-            entry, problems = _validated(model, item, (key, index), data)
+            entry, problems = _validated(model_of(item), item, (key, index), data)
             told.add(problems)
             if entry is not None:
                 entries[name].append(entry)
@@ -158,11 +153,11 @@ def _worded(
                 continue
             case (*cluster, "create") if tuple(cluster) in adopting:
                 continue
-            case ("providerAccounts", index, "config", *_) if _provider(data, index) != "aws":
-                continue  # another provider's config is another model's: only the provider is wrong
-            case ("providerAccounts", index, "provider") if _provider(data, index) in _PROVIDERS_TO_COME:
-                provider = _provider(data, index)
-                kept.append((path, f"provider {provider} is not in this version of the collection; aws is"))
+            case ("providerAccounts", index, "config", *_) if provider_of(_account(data, index)) is None:
+                continue  # an unknown provider's config is no model's: only the provider is wrong
+            case ("providerAccounts", index, "provider") if provider_of(_account(data, index)) is None:
+                known = ", ".join(f"'{name}'" for name in ACCOUNT_MODELS)
+                kept.append((path, f"expected one of {known}, found {found(_account(data, index)['provider'])}"))
             case ("version",) if "version" in data:
                 kept.append((path, f"expected 1, found {found(data['version'])}"))
             case _:
@@ -170,51 +165,6 @@ def _worded(
     return kept
 
 
-def _provider(data: Mapping[str, Any], index: str | int) -> object:
-    """An account's provider as written; one that is missing is taken for aws, so that its config is checked too."""
-    try:
-        provider = data["providerAccounts"][index]["provider"]
-    except (KeyError, TypeError, IndexError):
-        return "aws"
-    return provider if isinstance(provider, str) else None
-
-
-def _account(account: AwsAccountModel) -> Account:
-    config = account.config.model_dump(by_alias=True, exclude_none=True)
-    if config.get("credential") == "ambient":
-        del config["credential"]  # the same as none: one spelling in the records
-    return Account(name=account.name, provider=account.provider, config=config, tenant_id=TenantId(account.tenant_id))
-
-
-def _pool(pool: PoolModel) -> Pool:
-    policy = pool.policy
-    kubernetes = policy.kubernetes if policy else None
-    return Pool(
-        name=pool.name,
-        site=pool.site,
-        class_=pool.class_,
-        gpu_model=pool.gpu_model,
-        platform_operated=kubernetes.platform_operated if kubernetes else False,
-        substrate=_substrate(policy.substrate) if policy and policy.substrate else None,
-        tenant_id=TenantId(pool.tenant_id),
-    )
-
-
-def _substrate(substrate: SubstrateModel) -> Substrate:
-    create = substrate.cluster.create
-    return Substrate(
-        account=substrate.account,
-        cluster=CreateCluster(location=create.location, private_nodes=create.private_nodes),
-        flavors=tuple(
-            Flavor(
-                name=flavor.name,
-                machine_type=flavor.machine_type,
-                nodes=flavor.nodes,
-                gpus=Gpus(type=flavor.gpus.type, count=flavor.gpus.count) if flavor.gpus else None,
-                spot=flavor.spot,
-                disk_gib=flavor.disk_gib,
-                zones=tuple(flavor.zones or ()),
-            )
-            for flavor in substrate.flavors
-        ),
-    )
+def _account(data: Mapping[str, Any], index: str | int) -> Any:
+    """An account as written."""
+    return data["providerAccounts"][index]

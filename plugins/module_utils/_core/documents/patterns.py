@@ -9,25 +9,30 @@ the text (no newline before it) and in which `[0-9]` is ten digits and no others
 
 from __future__ import annotations
 
+from ..model import limits
+
 NAME = "^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$"
 """Names of sites, accounts and pools: what a Kubernetes label value takes."""
 
-FLAVOR_NAME = "^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$"
+FLAVOR_NAME = limits.NODE_POOL_NAME
 """A flavor's name is its node pool's name at the provider (spec: node-pools API, `name`)."""
 
-TENANT = "^[A-Za-z0-9._:-]{1,128}$"
+TENANT = limits.TENANT
 """spec: node-pools API, `tenantId`."""
 
-MACHINE_TYPE = "^[a-z0-9][a-z0-9.-]{0,62}$"
+MACHINE_TYPE = limits.MACHINE_TYPE
 """spec: node-pools API, `machineType`."""
 
-ACCELERATOR = "^[a-z0-9][a-z0-9-]{0,62}$"
+DISK_TYPE = limits.DISK_TYPE
+"""spec: node-pools API, `diskType`."""
+
+ACCELERATOR = limits.ACCELERATOR
 """spec: node-pools API, `accelerators.type`."""
 
 GPU_MODEL = "^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$"
 """What reservations ask for; a label value like every name, spelt as the vendor does."""
 
-PLACE = "^[a-z0-9][a-z0-9-]{0,62}$"
+PLACE = limits.ZONE
 """A region, location or zone, of whichever provider."""
 
 AWS_REGION = "^[a-z]{2,5}(-[a-z]{2,12}){1,3}-[0-9]{1,2}$"
@@ -39,6 +44,18 @@ AWS_ROLE_ARN = "^arn:aws[a-z-]{0,16}:iam::[0-9]{12}:role/[A-Za-z0-9+=,.@_/-]{1,5
 AWS_SUBNET = "^subnet-[0-9a-f]{8}([0-9a-f]{9})?$"
 """Old (8 digits) and present (17 digits) subnet ids."""
 
+GCP_PROJECT = "^([a-z0-9][a-z0-9.-]{0,61}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$"
+"""A Google Cloud project's id, with or without the domain of an older one."""
+
+GCP_ZONE = "^[a-z]{2,20}(-[a-z]{2,20}){1,2}[0-9]{1,2}-([a-z]|ai[0-9]{1,2}[a-z])$"
+"""us-central1-a, northamerica-northeast1-b, and the AI zones: us-central1-ai1a."""
+
+DIGITALOCEAN_REGION = "^[a-z]{3}[0-9]{1,2}$"
+"""nyc1, ams3."""
+
+KUBERNETES_VERSION = "^1\\.[1-9][0-9]$"
+"""A minor version. Providers bring the patches themselves."""
+
 RESOURCE_NAME = "^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?/[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$"
 """A Kubernetes extended resource."""
 
@@ -46,15 +63,15 @@ PIN = "^[A-Za-z0-9+/]{43}=$"
 """32 bytes in base64: the SHA-256 of a SubjectPublicKeyInfo."""
 
 MEANING = {
+    **limits.EXPECTED,
     NAME: "1 to 63 ASCII letters, digits, '.', '_' or '-', with a letter or digit at both ends",
-    FLAVOR_NAME: "1 to 40 lower-case ASCII letters, digits or '-', a letter first and no '-' last",
-    TENANT: "1 to 128 ASCII letters, digits, '.', '_', ':' or '-'",
-    MACHINE_TYPE: "a machine type in lower case, e.g. p5.48xlarge",
-    ACCELERATOR: "an accelerator's name in lower case, e.g. nvidia-h100",
-    PLACE: "a place's name in lower case, e.g. us-east-1",
     AWS_REGION: "an AWS region, e.g. us-east-1",
     AWS_ROLE_ARN: "an IAM role's ARN, e.g. arn:aws:iam::111111111111:role/eks-node",
     AWS_SUBNET: "a subnet's id, e.g. subnet-0123456789abcdef0",
+    GCP_PROJECT: "a Google Cloud project's id, e.g. my-project",
+    GCP_ZONE: "a Google Cloud zone, e.g. us-central1-a",
+    DIGITALOCEAN_REGION: "a DigitalOcean region, e.g. nyc1",
+    KUBERNETES_VERSION: 'a Kubernetes version without its patch, e.g. "1.34"',
     RESOURCE_NAME: "an extended resource, e.g. bc.dev/gpu",
     PIN: "the base64 of a SHA-256 (44 characters, the last '=')",
 }

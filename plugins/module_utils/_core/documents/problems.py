@@ -16,12 +16,18 @@ from typing import Any
 
 from ..model.errors import InvalidInput, Problem
 from . import patterns
-from .aws_account import CREDENTIAL_ADVICE, looks_secret
+from .credentials import CREDENTIAL_ADVICE, looks_secret
 from .pydantic_shim import BaseModel, ValidationError
 from .spelling import KeyPath, path_text
 
 _SHOWN_CHARACTERS = 60
 """Of a text that was found: enough to recognise it."""
+
+_LONG_CHARACTERS = 40
+"""Of a text that is not as expected: from here on its length may be what is wrong, and is told."""
+
+_NAME_CHARACTERS = 128
+"""No name, tenant or place is longer."""
 
 _CLOSE_ENOUGH = 0.6
 """difflib's measure above which a known key is worth suggesting."""
@@ -34,6 +40,9 @@ _MOST_COUNTED = 10_000
 
 _MOST_BITS_SHOWN = 200
 """Of a number: 60 digits. Python refuses to write out those of more than 4300."""
+
+_KEY_OF_A_MAPPING = "[key]"
+"""What pydantic puts after a key that is wrong itself."""
 
 _TYPES = {
     "string_type": "a string",
@@ -100,6 +109,12 @@ def found(value: object) -> str:
     return f"a {type(value).__name__}"
 
 
+def shown(name: object) -> str:
+    """A name as it stands where it is a plain one; else in quotes, and cut."""
+    plain = isinstance(name, str) and len(name) <= _NAME_CHARACTERS and name.isascii() and name.isprintable()
+    return str(name) if plain else found(name)
+
+
 def from_pydantic(
     error: ValidationError, root: type[BaseModel], *, refused: Mapping[tuple[str, str], str], at: KeyPath = ()
 ) -> list[tuple[KeyPath, str]]:
@@ -113,6 +128,9 @@ def from_pydantic(
     told: dict[tuple[KeyPath, str], None] = {}
     for item in error.errors(include_url=False, include_input=True):
         path = item["loc"]
+        if path[-1:] == (_KEY_OF_A_MAPPING,):
+            told[(*at, *path[:-2]), f"a key must be a string, found {found(path[-2])}"] = None
+            continue
         if item["type"] == "invalid_key":
             told[(*at, *path[:-1]), f"a key must be a string, found {found(path[-1])}"] = None
         elif item["type"] == "extra_forbidden":
@@ -145,12 +163,14 @@ def _message(kind: str, context: Mapping[str, Any], fallback: str, value: object
         return "is required, and is not there"
     if kind in _TYPES:
         # A text where a mapping or list belongs may be anything, a secret too: it is shown in a scalar's place only.
-        shown = "a string" if isinstance(value, str) and kind not in {"int_type", "bool_type"} else found(value)
-        return f"expected {_TYPES[kind]}, found {shown}"
+        told = "a string" if isinstance(value, str) and kind not in {"int_type", "bool_type"} else found(value)
+        quoted = ": put it in quotes" if kind == "string_type" and isinstance(value, (int, float)) else ""
+        return f"expected {_TYPES[kind]}, found {told}{quoted}"
     if kind == "string_unicode":
         return "expected text, found half a character (a surrogate alone)"
     if kind == "string_pattern_mismatch":
-        return f"expected {patterns.MEANING[context['pattern']]}, found {found(value)}"
+        length = f" ({len(value)} characters)" if isinstance(value, str) and len(value) > _LONG_CHARACTERS else ""
+        return f"expected {patterns.MEANING[context['pattern']]}, found {found(value)}{length}"
     if kind == "literal_error":
         return f"expected {context['expected']}, found {found(value)}"
     if kind == "greater_than_equal":

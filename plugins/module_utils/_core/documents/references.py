@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What concerns two parts of a document: duplicates, references, tenants, places.
+"""What concerns two parts of a document: duplicates, references, tenants; and with places.py, places.
 
 It looks at the plain data, not at the models, and passes over whatever is not of the right shape: so that these
 problems are told together with the models' own, all at once.
@@ -9,22 +9,18 @@ problems are told together with the models' own, all at once.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..model.capabilities import CAPABILITIES
 from ..model.ids import PLATFORM_TENANT
-from .problems import found
+from .accounts import provider_of
+from .flavor_rules import flavor_rules
+from .places import account_places, substrate_places, texts
+from .problems import found, shown
 from .spelling import KeyPath
 
 Told = Iterator[tuple[KeyPath, str]]
-
-_AWS_ZONE_OF_REGION = re.compile(r"([a-z]{1,2}|-[a-z]+-[0-9]{1,2}[a-z])", re.ASCII)
-"""What follows a region's name in a zone's: `us-east-1` + `a`, or a local zone's `us-west-2` + `-lax-1a`."""
-
-
-_SHOWN_CHARACTERS = 128
-"""No name, tenant or place is longer."""
 
 
 def references(document: Mapping[str, Any]) -> Told:
@@ -33,17 +29,15 @@ def references(document: Mapping[str, Any]) -> Told:
     for section in ("sites", "providerAccounts", "pools"):
         yield from _duplicates(_named(document, section))
     for path, account in _items(document, "providerAccounts"):
-        yield from _account_places((*path, "config"), account.get("config"))
+        config = account.get("config")
+        if isinstance(config, Mapping):
+            yield from _duplicates(texts((*path, "config", "zones"), config.get("zones")))
+            yield from _duplicates(texts((*path, "config", "eksSubnetIds"), config.get("eksSubnetIds")))
+            yield from account_places((*path, "config"), provider_of(account), config)
     for path, pool in _items(document, "pools"):
         yield from _refers((*path, "site"), pool.get("site"), sites, "site", "sites")
         yield from _substrate(path, pool, accounts)
     yield from _quotas(document, pools)
-
-
-def _shown(name: object) -> str:
-    """A name as it stands where it is a plain one; else in quotes, and cut."""
-    plain = isinstance(name, str) and len(name) <= _SHOWN_CHARACTERS and name.isascii() and name.isprintable()
-    return str(name) if plain else found(name)
 
 
 def _items(parent: Mapping[str, Any], section: str) -> Iterator[tuple[KeyPath, Mapping[str, Any]]]:
@@ -83,29 +77,6 @@ def _tenant(item: Mapping[str, Any]) -> object:
     return item.get("tenantId", PLATFORM_TENANT)
 
 
-def _account_places(path: KeyPath, config: object) -> Told:
-    if not isinstance(config, Mapping):
-        return
-    for key in ("zones", "eksSubnetIds"):
-        yield from _duplicates(_texts((*path, key), config.get(key)))
-    region = config.get("region")
-    if isinstance(region, str):
-        for zone_path, zone in _texts((*path, "zones"), config.get("zones")):
-            if not _is_zone_of(zone, region):
-                yield zone_path, f"expected a zone of the account's region {_shown(region)}, found {found(zone)}"
-
-
-def _texts(path: KeyPath, values: object) -> Iterator[tuple[KeyPath, str]]:
-    if isinstance(values, list):
-        for index, value in enumerate(values):
-            if isinstance(value, str):
-                yield (*path, index), value
-
-
-def _is_zone_of(zone: str, region: str) -> bool:
-    return zone.startswith(region) and _AWS_ZONE_OF_REGION.fullmatch(zone.removeprefix(region)) is not None
-
-
 def _substrate(pool_path: KeyPath, pool: Mapping[str, Any], accounts: Mapping[str, Mapping[str, Any]]) -> Told:
     policy = pool.get("policy")
     substrate = policy.get("substrate") if isinstance(policy, Mapping) else None
@@ -114,43 +85,37 @@ def _substrate(pool_path: KeyPath, pool: Mapping[str, Any], accounts: Mapping[st
     path = (*pool_path, "policy", "substrate")
     name = substrate.get("account")
     yield from _refers((*path, "account"), name, accounts, "provider account", "providerAccounts")
-    for flavor_path, flavor in _items(substrate, "flavors"):
-        yield from _duplicates(_texts((*path, *flavor_path, "zones"), flavor.get("zones")))
-    yield from _duplicates(((*path, *below), flavor) for below, flavor in _named(substrate, "flavors"))
     account = accounts.get(name) if isinstance(name, str) else None
+    provider = None if account is None else provider_of(account)
+    can = CAPABILITIES[provider] if provider else None
+    for flavor_path, flavor in _items(substrate, "flavors"):
+        yield from _duplicates(texts((*path, *flavor_path, "zones"), flavor.get("zones")))
+        yield from flavor_rules((*path, *flavor_path), flavor, can)
+    yield from _duplicates(((*path, *below), flavor) for below, flavor in _named(substrate, "flavors"))
     if account is None:
         return
     if _tenant(account) != _tenant(pool):
         yield (
             (*path, "account"),
-            f"the account belongs to tenant {_shown(_tenant(account))}, the pool to {_shown(_tenant(pool))}: "
+            f"the account belongs to tenant {shown(_tenant(account))}, the pool to {shown(_tenant(pool))}: "
             "a pool uses its own owner's accounts",
         )
-    if account.get("provider") == "aws" and isinstance(account.get("config"), Mapping):
-        yield from _aws_places(path, substrate, account["config"])
+    config = account.get("config")
+    if provider is not None and isinstance(config, Mapping):
+        yield from substrate_places(path, substrate, provider, config)
+        if provider == "digitalocean":
+            yield from _previewed_spot(path, substrate, config)
 
 
-def _aws_places(path: KeyPath, substrate: Mapping[str, Any], config: Mapping[str, Any]) -> Told:
-    region = config.get("region")
-    if not isinstance(region, str):
-        return
-    cluster = substrate.get("cluster")
-    create = cluster.get("create") if isinstance(cluster, Mapping) else None
-    location = create.get("location") if isinstance(create, Mapping) else None
-    if isinstance(location, str) and location != region:
-        expected = f"expected the account's region {_shown(region)}, found {found(location)}"
-        is_zone = _is_zone_of(location, region)
-        yield (
-            (*path, "cluster", "create", "location"),
-            f"{expected}: an EKS cluster stands in a region, not in a zone" if is_zone else expected,
-        )
-    own_zones = config.get("zones")
+def _previewed_spot(path: KeyPath, substrate: Mapping[str, Any], config: Mapping[str, Any]) -> Told:
+    """Spot at DigitalOcean is a preview, and the account has to say twice that it may be used (spec)."""
+    missing = [key for key in ("allowSpot", "previews") if config.get(key) is not True]
     for flavor_path, flavor in _items(substrate, "flavors"):
-        for zone_path, zone in _texts((*path, *flavor_path, "zones"), flavor.get("zones")):
-            if not _is_zone_of(zone, region):
-                yield zone_path, f"expected a zone of the account's region {_shown(region)}, found {found(zone)}"
-            elif isinstance(own_zones, list) and zone not in own_zones:
-                yield zone_path, f"expected one of the account's zones, found {found(zone)}"
+        if flavor.get("spot") is True and missing:
+            yield (
+                (*path, *flavor_path, "spot"),
+                f"Spot is a preview at DigitalOcean: the account's config needs {' and '.join(missing)} true",
+            )
 
 
 def _quotas(document: Mapping[str, Any], pools: Mapping[str, Any]) -> Told:
@@ -161,4 +126,4 @@ def _quotas(document: Mapping[str, Any], pools: Mapping[str, Any]) -> Told:
         if isinstance(pool, str) and isinstance(_tenant(quota), str):
             first = seen.setdefault((_tenant(quota), pool), int(path[1]))
             if first != path[1]:
-                yield path, f"tenant {_shown(_tenant(quota))} has a quota on this pool already: quotas[{first}]"
+                yield path, f"tenant {shown(_tenant(quota))} has a quota on this pool already: quotas[{first}]"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from . import patterns
-from .aws_account import absolute_path, web_address
+from .addresses import absolute_path, web_address
 from .pydantic_shim import AfterValidator, BaseModel, ConfigDict, Field
 
 _CLOSED = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)

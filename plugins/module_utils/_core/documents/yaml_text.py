@@ -139,6 +139,8 @@ class _Reading:
         if _INTEGER.fullmatch(text):
             return int(text)
         if _DECIMAL.fullmatch(text):
+            if str(float(text)) != text:  # a version 1.30 would be 1.3
+                self._tell(path, event, f"a plain {text[:40]} is read as the number {float(text)}: put it in quotes")
             return float(text)
         for _tag, pattern in self._resolvers.get(text[:1], []):
             if pattern.match(text):

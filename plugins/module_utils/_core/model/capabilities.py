@@ -11,42 +11,100 @@ MAX_NODE_POOLS = 10
 """Of one cluster, at every provider, those that are not deleted yet (spec: node-pools API, QUOTA_EXCEEDED)."""
 
 
+_KUBERNETES_KEY_CHARACTERS = 253 + 1 + 63
+"""Of a label's or taint's key: a DNS name, '/', and a name (Kubernetes, "Labels and Selectors")."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
     """One provider's abilities.
 
     Attributes:
+        title: what people call its managed Kubernetes.
+        has_driver: whether this version can reach it. Without one, an account can be recorded and no pool stands on it.
         spot: Spot node pools.
         zero_nodes: a fixed-size node pool may have no nodes.
         zones: node pools can be pinned to zones.
+        zone_locations: a cluster can stand in one zone; else only in a region.
+        private_nodes: `privateNodes` has a meaning.
         disk_size: the nodes' disk size can be chosen.
         disk_type: the nodes' disk type can be chosen.
         per_zone_counts: `nodes` counts per zone; else it is the total.
+        empty_label_values: a Kubernetes label may have no value.
+        max_mark_key: characters of a label's or taint's key.
         max_node_pool_name: characters of a node pool's name.
         max_nodes_per_pool: nodes of one node pool over all its zones.
     """
 
+    title: str
+    has_driver: bool
     spot: bool
     zero_nodes: bool
     zones: bool
+    zone_locations: bool
+    private_nodes: bool
     disk_size: bool
     disk_type: bool
     per_zone_counts: bool
+    empty_label_values: bool
+    max_mark_key: int
     max_node_pool_name: int
     max_nodes_per_pool: int
 
 
 CAPABILITIES: dict[str, Capabilities] = {
-    # EKS: node group names at most 63 characters, 450 nodes a group (provider-behaviours: quotas).
+    # EKS: node group names at most 63 characters, 450 nodes a group (provider-behaviours: quotas); keys of labels and
+    # taints at most 63 characters and no empty label value (the API's model: labelKey, taintKey, labelValue).
     "aws": Capabilities(
+        title="EKS",
+        has_driver=True,
         spot=True,
         zero_nodes=True,
         zones=True,
+        zone_locations=False,
+        private_nodes=True,
         disk_size=True,
         disk_type=False,
         per_zone_counts=True,
+        empty_label_values=False,
+        max_mark_key=63,
         max_node_pool_name=63,
         max_nodes_per_pool=450,
     ),
+    # GKE: names at most 40 characters (provider-behaviours), 15,000 nodes a cluster (its quotas).
+    "gcp": Capabilities(
+        title="GKE",
+        has_driver=False,
+        spot=True,
+        zero_nodes=True,
+        zones=True,
+        zone_locations=True,
+        private_nodes=True,
+        disk_size=True,
+        disk_type=True,
+        per_zone_counts=True,
+        empty_label_values=True,
+        max_mark_key=_KUBERNETES_KEY_CHARACTERS,
+        max_node_pool_name=40,
+        max_nodes_per_pool=15_000,
+    ),
+    # DOKS: node pools are regional and take their size's disk, Spot is a preview (spec: provider differences). Its
+    # longest name and largest node pool are not known: the node-pools API's own limits.
+    "digitalocean": Capabilities(
+        title="DOKS",
+        has_driver=False,
+        spot=True,
+        zero_nodes=False,
+        zones=False,
+        zone_locations=False,
+        private_nodes=False,
+        disk_size=False,
+        disk_type=False,
+        per_zone_counts=False,
+        empty_label_values=True,
+        max_mark_key=_KUBERNETES_KEY_CHARACTERS,
+        max_node_pool_name=40,
+        max_nodes_per_pool=1000,
+    ),
 }
-"""By the document's `provider`. A provider that is not here has no driver."""
+"""By the document's `provider`."""

@@ -1,0 +1,96 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where an account's credential is, in each provider's ways. A credential itself never stands in a document."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from .pydantic_shim import BaseModel, ConfigDict
+
+_CLOSED = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
+
+CREDENTIAL_ADVICE = (
+    'a secret never stands in a document: credential says where it is, with {"env": NAME} or {"file": "/PATH"}'
+)
+_OR_AMBIENT = ', or "ambient" for the surroundings\' own'
+
+_SECRET_WORDS = ("secret", "password", "token", "accesskey", "privatekey", "credentials")
+"""A key with one of these in it (case and underscores aside) is somebody's secret that went astray."""
+
+
+def looks_secret(key: str) -> bool:
+    """Whether an unknown key's name says that a secret stands there."""
+    bare = key.replace("_", "").replace("-", "").lower()
+    return any(word in bare for word in _SECRET_WORDS)
+
+
+def place_of_credential(*, ambient: bool) -> Callable[[Any], Any]:
+    """A validator that refuses whatever is not a place of a credential, without repeating it.
+
+    Arguments:
+        ambient: whether the provider has a chain of its own that finds one.
+    """
+
+    def check(value: Any) -> Any:
+        if ambient and value == "ambient":
+            return value
+        if isinstance(value, dict) and len(value) == 1:
+            [(kind, where)] = value.items()
+            if kind == "env" and isinstance(where, str):
+                if _ENV_NAME.fullmatch(where):
+                    return value
+                raise ValueError("env must be the name of environment variables: letters, digits and '_'")
+            if kind == "file" and isinstance(where, str):
+                if where.startswith("/") and where.isprintable():
+                    return value
+                raise ValueError("file must be an absolute path")
+        raise ValueError(CREDENTIAL_ADVICE + (_OR_AMBIENT if ambient else ""))
+
+    return check
+
+
+class AwsEnv(BaseModel):
+    """NAME_ACCESS_KEY_ID, NAME_SECRET_ACCESS_KEY and, if set, NAME_SESSION_TOKEN of the environment."""
+
+    model_config = _CLOSED
+    env: str
+
+
+class AwsFile(BaseModel):
+    """A file in the format of AWS's shared credentials."""
+
+    model_config = _CLOSED
+    file: str
+
+
+class GcpEnv(BaseModel):
+    """The variable that holds a service account's key (JSON)."""
+
+    model_config = _CLOSED
+    env: str
+
+
+class GcpFile(BaseModel):
+    """A file with a service account's key (JSON)."""
+
+    model_config = _CLOSED
+    file: str
+
+
+class TokenEnv(BaseModel):
+    """The variable that holds an API token."""
+
+    model_config = _CLOSED
+    env: str
+
+
+class TokenFile(BaseModel):
+    """A file with an API token in it, and nothing else."""
+
+    model_config = _CLOSED
+    file: str

@@ -1,0 +1,63 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a declared fleet fits the providers of its accounts. Told by a plan, and by who looks at a document alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .capabilities import CAPABILITIES, MAX_NODE_POOLS
+from .declared import FleetConfig, Pool, Substrate
+from .errors import Problem
+
+
+def unsupported(config: FleetConfig) -> Iterator[Problem]:
+    """Pools that this version, or their provider, can do nothing for: UNSUPPORTED."""
+    providers = {account.name: account.provider for account in config.accounts}
+    drivers = ", ".join(name for name, can in CAPABILITIES.items() if can.has_driver)
+    for path, pool, substrate in _substrates(config):
+        provider = providers[substrate.account]
+        can = CAPABILITIES[provider]
+        if not can.has_driver:
+            yield Problem(
+                path=f"{path}.account",
+                message=f"pool {pool.name} stands on account {substrate.account} of provider {provider}, for which "
+                f"this version has no driver: it has one for {drivers}",
+            )
+        if substrate.cluster.private_nodes and not can.private_nodes:
+            yield Problem(
+                path=f"{path}.cluster.create.privateNodes",
+                message=f"pool {pool.name}: {can.title} ({provider}, account {substrate.account}) has no private nodes",
+            )
+
+
+def names_too_long(config: FleetConfig) -> Iterator[Problem]:
+    """Flavors whose node pool could not have its name at the provider: INVALID_INPUT. It is the flavor's own name."""
+    providers = {account.name: account.provider for account in config.accounts}
+    for path, _pool, substrate in _substrates(config):
+        can = CAPABILITIES[providers[substrate.account]]
+        for index, flavor in enumerate(substrate.flavors):
+            if len(flavor.name) > can.max_node_pool_name:
+                yield Problem(
+                    path=f"{path}.flavors[{index}].name",
+                    message=f"the node pool's name at the provider, {flavor.name}, has {len(flavor.name)} characters; "
+                    f"{can.title} takes at most {can.max_node_pool_name}",
+                )
+
+
+def too_many_flavors(config: FleetConfig) -> Iterator[Problem]:
+    """Pools with more flavors than a cluster can have node pools: QUOTA_EXCEEDED, whatever stands already."""
+    for path, pool, substrate in _substrates(config):
+        if len(substrate.flavors) > MAX_NODE_POOLS:
+            yield Problem(
+                path=f"{path}.flavors",
+                message=f"pool {pool.name}: {len(substrate.flavors)} flavors; a cluster has at most {MAX_NODE_POOLS} "
+                "node pools",
+            )
+
+
+def _substrates(config: FleetConfig) -> Iterator[tuple[str, Pool, Substrate]]:
+    for index, pool in enumerate(config.pools):
+        if pool.substrate is not None:
+            yield f"pools[{index}].policy.substrate", pool, pool.substrate
