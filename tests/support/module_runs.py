@@ -25,6 +25,7 @@ from ansible_collections.better_compute.fleet.plugins.modules import (
     bc_fleet,
     bc_fleet_info,
     bc_nodepool,
+    bc_nodepool_info,
     bc_reservation,
     bc_substrate,
     bc_substrate_info,
@@ -34,7 +35,15 @@ from .life.fleet_at_hand import Fleet
 
 _MODULES = {
     module.__name__.rpartition(".")[2]: module.main
-    for module in (bc_fleet, bc_fleet_info, bc_nodepool, bc_reservation, bc_substrate, bc_substrate_info)
+    for module in (
+        bc_fleet,
+        bc_fleet_info,
+        bc_nodepool,
+        bc_nodepool_info,
+        bc_reservation,
+        bc_substrate,
+        bc_substrate_info,
+    )
 }
 
 # From 2.21 on, ansible-core leaves the invocation out of results unless it is asked for.

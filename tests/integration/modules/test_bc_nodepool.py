@@ -55,8 +55,8 @@ def test_a_node_pool_is_added_once_resized_and_taken_away(fleet: Modules) -> Non
     resized = node_pool(fleet, {"name": "system", "node_count": 2})
     assert (resized["failed"], resized["changed"]) == (False, True)
     assert [(one["node_count"], one["version"], one["state"]) for one in resized["node_pools"]] == [(2, 2, "ready")]
-    assert resized["diff"]["before"]["system"]["node_count"] == 1
-    assert resized["diff"]["after"]["system"]["node_count"] == 2
+    assert resized["diff"]["before"]["gpu-fleet/system"]["node_count"] == 1
+    assert resized["diff"]["after"]["gpu-fleet/system"]["node_count"] == 2
 
     gone = node_pool(fleet, {"name": "system"}, state="absent")
     assert (gone["failed"], gone["changed"], gone["node_pools"]) == (False, True, [])
@@ -108,7 +108,7 @@ def test_a_call_that_cannot_be_right_is_refused_with_all_its_problems(declared: 
         *(f"node_pools[1].{field}" for field in ("zones", "machine_type", "node_count")),
         "node_pools[2].name",
     }
-    assert "zones of the account (us-east-1a, us-east-1b)" in refused["msg"]
+    assert "zones of the cluster's region us-east-1" in refused["msg"]
 
 
 def test_an_eleventh_node_pool_is_over_the_quota(declared: Modules) -> None:
@@ -124,7 +124,7 @@ def test_what_the_provider_refuses_fails_the_task_with_its_reason_each_time(flee
     fleet.fleet.scene.engine.faults.add("aws", "eks.CreateNodegroup", REFUSED, target="*/system", times=None)
     refused = node_pool(fleet, SYSTEM)
     assert (refused["failed"], refused["changed"], refused["code"]) == (True, True, "INVALID_STATE")
-    assert refused["msg"].startswith("node pool system is error: CreateNodegroup: no such machines here")
+    assert refused["msg"].startswith("node pool system of pool gpu-fleet is error: CreateNodegroup: no such machines here")
     again = node_pool(fleet, SYSTEM)
     assert (again["failed"], again["changed"]) == (True, False)
 

@@ -19,7 +19,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     node_pools,
     reservations,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools import WantedNodePool
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools import WantedNodePool, Wish
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import put
 from ansible_collections.better_compute.fleet.tests.support.life.child import POOL
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet
@@ -64,8 +64,8 @@ def test_two_who_add_the_last_node_pool_at_once_do_not_go_over_the_quota(fleet_o
     fleet.apply(document())
 
     def add(*names: str) -> None:
-        wanted = [WantedNodePool(name=name, machine_type="m7i.large", node_count=0) for name in names]
-        node_pools.apply_node_pools(fleet.session, pool=POOL, tenant_id=PLATFORM_TENANT, wanted=wanted, absent=False)
+        wanted = [WantedNodePool(pool=POOL, name=name, machine_type="m7i.large", node_count=0) for name in names]
+        node_pools.apply_node_pools(fleet.session, tenant_id=PLATFORM_TENANT, wanted=wanted, wish=Wish.PRESENT)
 
     add(*(f"p{number}" for number in range(7)))
     with ThreadPoolExecutor(max_workers=4) as threads:

@@ -1,0 +1,288 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What requests change on a cluster's node pools: pure, from what is wanted and what stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
+
+from ...model.capabilities import CAPABILITIES, MAX_NODE_POOLS
+from ...model.declared import Flavor
+from ...model.errors import Code, InvalidInput, OperationError, Problem
+from ...model.ids import new_node_pool_id
+from ...model.records import AccountRecord, ClusterRecord, NodePoolRecord, PoolRecord
+from ...model.states import ClusterState, Intent, NodePoolState
+from .constraints import (
+    change_problems,
+    input_problems,
+    new_problems,
+    place_problems,
+    problems_of,
+    resized,
+    size_problems,
+)
+from .wanted import WantedNodePool
+
+
+class Wish(StrEnum):
+    """What a caller asks of node pools: to be there, to be made, not to be there."""
+
+    PRESENT = "present"
+    NEW = "new"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A cluster and what stands on it.
+
+    Attributes:
+        node_pools: those that are not deleted, by name.
+    """
+
+    pool: PoolRecord
+    cluster: ClusterRecord
+    account: AccountRecord | None
+    node_pools: Mapping[str, NodePoolRecord]
+
+    @property
+    def leaving(self) -> bool:
+        """Whether the cluster is being deleted."""
+        return self.pool.intent == Intent.TEAR_DOWN or self.cluster.state == ClusterState.DELETING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePoolChange:
+    """What becomes of one wanted node pool.
+
+    Attributes:
+        before: as it is recorded; None for one that is not there.
+        after: as it is recorded then; None for one that is not there and is not to be.
+        repeated: whether the request was done before, by its idempotency key: `after` is what it led to.
+    """
+
+    wanted: WantedNodePool
+    standing: Standing
+    before: NodePoolRecord | None
+    after: NodePoolRecord | None
+    repeated: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether there is anything to record."""
+        return self.before != self.after
+
+    @property
+    def sized(self) -> bool:
+        """Whether the count is asked for anew."""
+        return self.before is None or self.after is None or self.before.shape.nodes != self.after.shape.nodes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodePoolsPlan:
+    """What a call does, one entry for each wanted node pool, in their order."""
+
+    entries: tuple[NodePoolChange, ...]
+
+    @property
+    def changes(self) -> tuple[NodePoolChange, ...]:
+        """The entries that there is something to record for."""
+        return tuple(entry for entry in self.entries if entry.changed)
+
+
+@dataclass(slots=True)
+class Refusals:
+    """What stands against a call; all of one kind are told at once."""
+
+    problems: list[Problem] = field(default_factory=list)
+    others: list[tuple[Code, str]] = field(default_factory=list)
+
+    def add(self, error: OperationError) -> None:
+        """Take an error that was raised for one of the node pools."""
+        self.others.append((error.code, str(error)))
+
+    def raise_any(self) -> None:
+        """End here if anything stands against the call.
+
+        Raises:
+            InvalidInput: every problem.
+            OperationError: else the first refusal, with all others of its code.
+        """
+        if self.problems:
+            raise InvalidInput(self.problems)
+        if self.others:
+            code = self.others[0][0]
+            told = dict.fromkeys(message for other, message in self.others if other == code)
+            raise OperationError(code, "\n".join(told))
+
+
+def decide(
+    wanted: Sequence[tuple[WantedNodePool, Standing]],
+    *,
+    wish: Wish,
+    repeated: Mapping[int, NodePoolRecord],
+    refusals: Refusals,
+    now: datetime,
+) -> NodePoolsPlan:
+    """The changes that a call stands for.
+
+    Arguments:
+        wanted: each with the cluster that it names.
+        repeated: by index, what a request with the same idempotency key led to before.
+        refusals: what stands against the call already.
+
+    Raises:
+        InvalidInput, OperationError: see :class:`Refusals`.
+    """
+    entries = []
+    seen: dict[tuple[str, str], str] = {}
+    for index, (one, standing) in enumerate(wanted):
+        name = (str(standing.cluster.id), one.name)
+        if name in seen:
+            at = f", also at {seen[name]}" if seen[name] else ""
+            refusals.problems += problems_of(one, [("name", f"{one.name!r} stands twice in the call{at}")])
+        seen.setdefault(name, one.path)
+        if index in repeated:
+            made = repeated[index]
+            entries.append(NodePoolChange(wanted=one, standing=standing, before=made, after=made, repeated=True))
+            continue
+        entry = _decide(one, standing, wish=wish, refusals=refusals, now=now)
+        if entry is not None:
+            entries.append(entry)
+    plan = NodePoolsPlan(entries=tuple(entries))
+    refusals.raise_any()
+    for code, message in (*_too_many(plan), *_too_large(plan)):
+        refusals.others.append((code, message))
+    refusals.raise_any()
+    return plan
+
+
+def _decide(
+    one: WantedNodePool, standing: Standing, *, wish: Wish, refusals: Refusals, now: datetime
+) -> NodePoolChange | None:
+    """What becomes of one node pool; None when something stands against it."""
+    before = standing.node_pools.get(one.name)
+    new = wish == Wish.NEW or (wish == Wish.PRESENT and one.idempotency_key is not None)
+    refusal = _refusal(standing, before, wish=wish, new=new)
+    if refusal is not None:
+        refusals.add(refusal)
+    if wish == Wish.ABSENT:
+        after = before
+        if before is not None and before.state != NodePoolState.DELETING:
+            after = _deleted(before)
+        return NodePoolChange(wanted=one, standing=standing, before=before, after=after)
+    problems = input_problems(one)
+    sound = not problems
+    problems += place_problems(one, standing.cluster, standing.account)
+    if before is None:
+        problems += new_problems(one)
+    elif refusal is None:
+        problems += change_problems(one, before)
+        problems += size_problems(one, before) if sound else []
+    refusals.problems += problems
+    if problems or refusal is not None:
+        return None
+    after = _created(one, standing.cluster, now=now) if before is None else _resized(one, before)
+    return NodePoolChange(wanted=one, standing=standing, before=before, after=after)
+
+
+def _refusal(standing: Standing, before: NodePoolRecord | None, *, wish: Wish, new: bool) -> OperationError | None:
+    """Why the node pool, or its cluster, is not in a state for this."""
+    pool = standing.pool.name
+    if standing.leaving:
+        return OperationError(Code.INVALID_STATE, f"the cluster of pool {pool!r} is being deleted")
+    if before is None:
+        return None
+    if before.of_flavor and not new:
+        return OperationError(
+            Code.INVALID_STATE,
+            f"node pool {before.name!r} is a flavor of pool {pool!r}: change it in the FleetConfig document",
+        )
+    if new:
+        whose = f"flavor of pool {pool!r}" if before.of_flavor else "node pool"
+        free = ": its name is free when it is gone" if before.state == NodePoolState.DELETING else ""
+        return OperationError(
+            Code.CONFLICT, f"the cluster of pool {pool!r} has a {whose} named {before.name!r} already{free}"
+        )
+    if before.state == NodePoolState.DELETING and wish == Wish.PRESENT:
+        return OperationError(
+            Code.INVALID_STATE,
+            f"node pool {before.name!r} of pool {pool!r} is being deleted: its name is free when it is gone",
+        )
+    return None
+
+
+def _created(one: WantedNodePool, cluster: ClusterRecord, *, now: datetime) -> NodePoolRecord:
+    labels = None if one.labels is None else {key: str(value) for key, value in one.labels.items()}
+    return NodePoolRecord(
+        id=new_node_pool_id(now),
+        cluster_id=cluster.id,
+        name=one.name,
+        shape=Flavor(
+            name=one.name,
+            machine_type=one.machine_type or "",
+            nodes=one.node_count or 0,
+            gpus=one.accelerators,
+            spot=bool(one.spot),
+            disk_gib=one.disk_gib,
+            disk_type=one.disk_type,
+            zones=tuple(sorted(set(one.zones or ()))),
+            autoscaling=one.bounds,
+            labels=labels,
+            taints=None if one.taints is None else tuple(sorted(one.taints)),
+        ),
+        state=NodePoolState.PENDING,
+        of_flavor=False,
+    )
+
+
+def _resized(one: WantedNodePool, before: NodePoolRecord) -> NodePoolRecord:
+    nodes, autoscaling = resized(one, before.shape)
+    if (nodes, autoscaling) == (before.shape.nodes, before.shape.autoscaling):
+        return before
+    shape = replace(before.shape, nodes=nodes, autoscaling=autoscaling)
+    return replace(before, shape=shape, version=before.version + 1, state=NodePoolState.UPDATING)
+
+
+def _deleted(before: NodePoolRecord) -> NodePoolRecord:
+    return replace(before, version=before.version + 1, state=NodePoolState.DELETING)
+
+
+def _too_many(plan: NodePoolsPlan) -> Iterator[tuple[Code, str]]:
+    """Clusters that would have more node pools than one may; what is being deleted counts until it is deleted."""
+    added: dict[str, int] = {}
+    standings: dict[str, Standing] = {}
+    for entry in plan.entries:
+        if entry.before is None and entry.after is not None:
+            cluster = str(entry.standing.cluster.id)
+            standings[cluster] = entry.standing
+            added[cluster] = added.get(cluster, 0) + 1
+    for cluster, more in added.items():
+        there = len(standings[cluster].node_pools)
+        if there + more > MAX_NODE_POOLS:
+            yield (
+                Code.QUOTA_EXCEEDED,
+                f"a cluster has at most {MAX_NODE_POOLS} node pools: on that of pool "
+                f"{standings[cluster].pool.name!r} {there} are there, {more} more wanted",
+            )
+
+
+def _too_large(plan: NodePoolsPlan) -> Iterator[tuple[Code, str]]:
+    """Node pools that would have more nodes, over all their zones, than the provider allows one."""
+    for entry in plan.changes:
+        account, after = entry.standing.account, entry.after
+        if account is None or after is None or after.state == NodePoolState.DELETING:
+            continue
+        can = CAPABILITIES[account.provider]
+        zones = len(set(after.shape.zones) or set(account.zones or ())) if can.per_zone_counts else 1
+        most = max(after.shape.nodes, after.shape.autoscaling.max_nodes if after.shape.autoscaling else 0)
+        if most * zones > can.max_nodes_per_pool:
+            yield (
+                Code.QUOTA_EXCEEDED,
+                f"node pool {after.name!r}: {most} nodes x {zones} zones = {most * zones}; a node pool has at most "
+                f"{can.max_nodes_per_pool} nodes at {can.title}",
+            )

@@ -1,0 +1,51 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an accepted call writes, within the transaction that decided it."""
+
+from __future__ import annotations
+
+from ...model.ids import TenantId
+from ...model.records import ClusterRecord, NodePoolRecord
+from ...model.states import ClusterState
+from ...store import Tx, clusters, events, idempotency
+from ..session import Session
+from .deciding import NodePoolChange, NodePoolsPlan
+
+_ON_ITS_WAY = (ClusterState.PENDING, ClusterState.PROVISIONING)
+"""States that a further node pool does not touch: the cluster never was there in full."""
+
+
+def key_scope(session: Session, cluster: ClusterRecord) -> str:
+    """Within what an idempotency key is unique: the tenant, the caller and the cluster (spec)."""
+    return f"node-pool/{cluster.tenant_id}/{session.caller}/{cluster.id}"
+
+
+def write_change(tx: Tx, change: NodePoolChange, *, scope: str) -> None:
+    """Record one change, and what its idempotency key led to."""
+    after, wanted = change.after, change.wanted
+    if after is None:
+        return
+    if change.before is not None:
+        clusters.change_node_pool(tx, after.id, after.shape, after.state, sized=change.sized)
+        return
+    clusters.add_node_pool(tx, after)
+    tell_created(tx, after, tenant_id=change.standing.cluster.tenant_id)
+    if wanted.idempotency_key is not None:
+        idempotency.remember(
+            tx, scope=scope, key=wanted.idempotency_key, request_digest=wanted.digest(), result_id=after.id
+        )
+
+
+def write_clusters(tx: Tx, plan: NodePoolsPlan) -> None:
+    """Record that each changed cluster has something to converge."""
+    changed = {change.standing.cluster.id: change.standing.cluster for change in plan.changes}
+    for cluster_id, cluster in sorted(changed.items()):
+        state = cluster.state if cluster.state in _ON_ITS_WAY else ClusterState.UPDATING
+        clusters.raise_cluster_generation(tx, cluster_id, state)
+
+
+def tell_created(tx: Tx, record: NodePoolRecord, *, tenant_id: TenantId) -> None:
+    """The event of a new node pool, in the transaction that records it (spec: kubernetes.nodepool.created)."""
+    data = {"nodePoolId": record.id, "name": record.name}
+    events.publish(tx, tenant_id=tenant_id, subject=record.cluster_id, type="kubernetes.nodepool.created", data=data)
