@@ -6,23 +6,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 import pytest
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     AlreadyExists,
     InvalidRequest,
     NotFound,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import CLUSTER
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import NodeBounds
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import Deletion
 
+from .changes import CHANGES
 from .life import active_cluster, active_node_pool, bring_up, count_node_pools, node_pool, tear_down
-from .subject import Breakage, Subject
-
-Case = Callable[[Subject], None]
+from .subject import Breakage, Case, Subject
 
 _REPEATS = 10
 
@@ -149,21 +149,26 @@ def a_node_pool_never_changes_its_shape(subject: Subject) -> None:
         dataclasses.replace(wanted, machine_type=subject.other_machine_type),
         dataclasses.replace(wanted, spot=not wanted.spot),
         dataclasses.replace(wanted, disk_gib=(wanted.disk_gib or 0) + 1),
+        dataclasses.replace(wanted, gpus_per_node=0),
+        dataclasses.replace(wanted, places=wanted.places[:1]),
         dataclasses.replace(wanted, machine_type=subject.other_machine_type, nodes=wanted.nodes + 1),
     ):
+        assert not all(item.in_place for item in driver.compare(other, observed))
         with pytest.raises(InvalidRequest):
             driver.ensure_node_pool(subject.cluster, other, observed)
     assert subject.calls() == before
 
 
 def a_strangers_cluster_is_never_touched(subject: Subject) -> None:
-    subject.open().ensure_cluster(dataclasses.replace(subject.cluster, tags=_others(subject)))
+    subject.open().ensure_cluster(
+        dataclasses.replace(subject.cluster, tags=_others(subject), version=subject.versions[0])
+    )
     subject.settle()
     before, there = subject.writes(), subject.leftovers()
     driver = subject.open()
     for refused in (driver.ensure_cluster, driver.get_cluster, driver.delete_cluster, driver.grant_access):
         with pytest.raises(AlreadyExists):
-            refused(subject.cluster)
+            refused(dataclasses.replace(subject.cluster, version=subject.versions[2]))
     assert (subject.writes(), subject.leftovers()) == (before, there)
 
 
@@ -178,6 +183,8 @@ def a_strangers_node_pool_is_listed_and_never_touched(subject: Subject) -> None:
     for seen in (observed, None):
         with pytest.raises(AlreadyExists):
             driver.ensure_node_pool(subject.cluster, dataclasses.replace(mine, nodes=mine.nodes + 1), seen)
+        with pytest.raises(AlreadyExists):
+            driver.ensure_node_pool(subject.cluster, dataclasses.replace(mine, version=subject.versions[2]), seen)
     with pytest.raises(AlreadyExists):
         driver.delete_node_pool(subject.cluster, mine.name, mine.tags)
     assert (subject.writes(), subject.leftovers()) == (before, there)
@@ -232,14 +239,24 @@ def a_life_leaves_nothing(subject: Subject) -> None:
 
 def _a_broken_call_does_no_harm(subject: Subject, breakage: Breakage) -> None:
     """Break the first call of a whole life, then the second of another, … until a life ends before the break comes."""
-    grown = dataclasses.replace(subject.node_pool, nodes=subject.node_pool.nodes + 1)
+    old, new = subject.versions[:2]
+    first = dataclasses.replace(subject.node_pool, nodes=2)
+    grown = dataclasses.replace(
+        first,
+        nodes=3,
+        bounds=NodeBounds(least=3, most=9),
+        labels={**first.labels, "team": "blue"},
+        labels_declared=True,
+        taints=(Taint(key="team", effect="NoSchedule", value="blue"),),
+        version=new,
+    )
     nth, used = 0, 1
     while nth < used:
         nth += 1
         before = subject.calls()
         subject.break_call(nth, breakage)
-        bring_up(subject, subject.node_pool)
-        bring_up(subject, grown)
+        bring_up(subject, first, version=old)
+        bring_up(subject, grown, version=new)
         assert count_node_pools(subject) == 1
         tear_down(subject)
         assert list(subject.leftovers()) == []
@@ -272,6 +289,7 @@ CASES: tuple[Case, ...] = (
     what_is_converged_is_only_read,
     a_node_pool_is_resized_in_place_with_one_write,
     a_node_pool_never_changes_its_shape,
+    *CHANGES,
     a_strangers_cluster_is_never_touched,
     a_strangers_node_pool_is_listed_and_never_touched,
     what_is_deleted_twice_goes_once,

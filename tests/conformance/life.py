@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     InUse,
@@ -51,11 +52,11 @@ def active_cluster(subject: Subject) -> ObservedCluster:
     return observed
 
 
-def active_node_pool(subject: Subject) -> ObservedNodePool:
-    """Make the subject's cluster and node pool and wait until both serve."""
+def active_node_pool(subject: Subject, spec: NodePoolSpec | None = None) -> ObservedNodePool:
+    """Make the subject's cluster and its node pool, or as `spec` has it, and wait until both serve."""
     active_cluster(subject)
     driver = subject.open()
-    driver.ensure_node_pool(subject.cluster, subject.node_pool, None)
+    driver.ensure_node_pool(subject.cluster, spec or subject.node_pool, None)
     subject.settle()
     observed = node_pool(driver, subject.cluster, subject.node_pool.name)
     assert observed is not None
@@ -71,19 +72,25 @@ def count_node_pools(subject: Subject) -> int:
     raise AssertionError("the node pools could never be listed")
 
 
-def bring_up(subject: Subject, spec: NodePoolSpec) -> None:
-    """Pass after pass until cluster, access and node pool are as wanted, with a fresh driver for each pass."""
-    granted = False
+def bring_up(subject: Subject, spec: NodePoolSpec, *, version: str | None = None) -> None:
+    """Pass after pass until cluster, access and node pool are as wanted, with a fresh driver for each pass.
+
+    Arguments:
+        version: of the cluster; None takes the provider's.
+    """
+    wanted = dataclasses.replace(subject.cluster, version=version)
     for _round in range(_MOST_ROUNDS):
         try:
             driver = subject.open()
-            cluster = driver.ensure_cluster(subject.cluster)
+            cluster = driver.ensure_cluster(wanted)
             if cluster.status is ProviderStatus.ACTIVE:
-                if not granted:
-                    driver.grant_access(subject.cluster)
-                    granted = True
-                pool = driver.ensure_node_pool(subject.cluster, spec, node_pool(driver, subject.cluster, spec.name))
-                if pool.status is ProviderStatus.ACTIVE and pool.nodes == spec.nodes:
+                if not subject.accepts(driver.bootstrap_access(cluster)):
+                    driver.grant_access(wanted)
+                found = node_pool(driver, wanted, spec.name)
+                pool = driver.ensure_node_pool(wanted, spec, found)
+                spec = dataclasses.replace(spec, update_id=pool.update_id or spec.update_id)
+                if pool == found and pool.status is ProviderStatus.ACTIVE and pool.version >= (spec.version or ""):
+                    assert driver.compare(spec, pool) == ()
                     return
         except COME_AGAIN:
             pass

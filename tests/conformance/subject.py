@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Protocol
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import BootstrapAccess
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import (
     ClusterSpec,
@@ -40,6 +41,10 @@ class Subject(Protocol):
     def other_machine_type(self) -> str:
         """Another machine type than the node pool's."""
 
+    @property
+    def versions(self) -> tuple[str, str, str]:
+        """Three Kubernetes versions that clusters can have, each one step after the other, the oldest first."""
+
     def open(self) -> Driver:
         """A fresh driver, as another process would have it, that waits in no time when it is throttled."""
 
@@ -55,8 +60,21 @@ class Subject(Protocol):
     def break_call(self, nth: int, breakage: Breakage) -> None:
         """Break the nth call from now, counted from 1. A lost reply comes after the call's effect, the rest before."""
 
+    def autoscale(self, nodes: int) -> None:
+        """The cluster's autoscaler moves the node pool's size, within its bounds, and the provider says so."""
+
+    def edit(self, *, labels: Mapping[str, str], taints: Sequence[Taint]) -> None:
+        """Somebody changes the node pool at the provider by hand: these are all its labels and taints afterwards."""
+
+    def give_up_next_change(self) -> None:
+        """The provider takes the next change of the node pool, and then gives it up: it is not allowed to make it."""
+
     def accepts(self, access: BootstrapAccess) -> bool:
         """Whether the cluster's API takes the access's token for an administrator's now."""
 
     def leftovers(self) -> Sequence[str]:
         """What exists at the provider, each in a word or two."""
+
+
+Case = Callable[[Subject], None]
+"""What is asked of a subject at which nothing exists yet."""

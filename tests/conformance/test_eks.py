@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.better_compute.fleet.tests.conformance.cases import CASES, Case
+from ansible_collections.better_compute.fleet.tests.conformance.cases import CASES
+from ansible_collections.better_compute.fleet.tests.conformance.subject import Case
 from ansible_collections.better_compute.fleet.tests.support.eks_subject import eks_subject
 
 

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from ansible_collections.better_compute.fleet.emulators.aws import AwsEmulator, InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, LostReply, VirtualClock
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels, owner_tags
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import BootstrapAccess
@@ -23,6 +24,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.clients import Clients
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.driver import EksDriver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.settings import EksSettings
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.taints import in_eks_words
 from ansible_collections.better_compute.fleet.tests.conformance.subject import Breakage
 
 POOL = PoolId("pool_01kb5c0000000000000000000a")
@@ -68,6 +70,7 @@ class EksSubject:
     cluster: ClusterSpec = CLUSTER
     node_pool: NodePoolSpec = NODE_POOL
     other_machine_type: str = "g6.xlarge"
+    versions: tuple[str, str, str] = ("1.32", "1.33", "1.34")
 
     def open(self) -> EksDriver:
         """A driver. The clients, which take a while to make, are shared."""
@@ -94,6 +97,21 @@ class EksSubject:
     def break_call(self, nth: int, breakage: Breakage) -> None:
         """Script the fault."""
         self.engine.faults.add("aws", "*", _ACTIONS[breakage], nth=nth)
+
+    def autoscale(self, nodes: int) -> None:
+        """Set the Auto Scaling group's desired capacity, and wait until EKS has noticed."""
+        self.aws.console.autoscale(self.cluster.name, self.node_pool.name, nodes)
+        self.settle()
+
+    def edit(self, *, labels: Mapping[str, str], taints: Sequence[Taint]) -> None:
+        """Edit the node group in the console."""
+        self.aws.console.edit_node_group(
+            self.cluster.name, self.node_pool.name, labels=labels, taints=in_eks_words(taints)
+        )
+
+    def give_up_next_change(self) -> None:
+        """Script the failure of the next update."""
+        self.aws.failures.add("update", code="OperationNotPermitted", message="you may not", resource_ids=["DUMMY_1"])
 
     def accepts(self, access: BootstrapAccess) -> bool:
         """Ask what a cluster's API asks."""
