@@ -11,7 +11,7 @@ COMPILE = uv pip compile --quiet $(UPGRADE) --universal --python-version 3.11 --
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-sanity format test e2e sweep quickstart clean
+.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-sanity format test e2e sweep quickstart bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s  %s\n", $$1, $$2}'
@@ -56,6 +56,10 @@ sweep: venv ## the crash sweep at every single place (`make test` has a spread o
 
 quickstart: venv ## the whole life of a fleet against the emulated cloud, as a short report
 	python -m ansible_collections.better_compute.fleet.quickstart
+
+# Exit status 1 where a bar is missed: docs/benchmarks.md. `make bench BENCH_ARGS="--only plan.growth"` runs one of them.
+bench: venv ## how fast the product is, as ratios: a table, and build/bench.json
+	python -m ansible_collections.better_compute.fleet.tests.benchmarks $(BENCH_ARGS)
 
 lock: venv ## compile requirements/*.in and agent/pyproject.toml into the locks again (pins stay, unless UPGRADE=--upgrade)
 	cd requirements && $(COMPILE) uv.in -o uv.txt && $(COMPILE) runtime.in emulators.in dev.in -o lock.txt
