@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mypy_boto3_eks import EKSClient
     from mypy_boto3_eks.type_defs import IssueTypeDef, UpdateTypeDef
 
-_MOST_LOOKED_AT = 25
+MOST_LOOKED_AT = 25
 """Updates of a cluster that are read to find the newest: the list is in no order and has nothing but ids."""
 
 
@@ -62,7 +62,7 @@ def of_node_group(call: Calls, eks: EKSClient, *, cluster: str, name: str, updat
 
 def of_cluster(call: Calls, eks: EKSClient, cluster: str) -> list[Update]:
     """Updates of a cluster, the newest first: all, unless there are more than we read."""
-    ids = call(eks.list_updates, name=cluster)["updateIds"][:_MOST_LOOKED_AT]
+    ids = call(eks.list_updates, name=cluster)["updateIds"][:MOST_LOOKED_AT]
     found = [read(call(eks.describe_update, name=cluster, updateId=update_id)["update"]) for update_id in ids]
     return sorted(found, key=lambda update: update.began_at, reverse=True)
 
