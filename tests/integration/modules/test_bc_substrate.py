@@ -162,7 +162,7 @@ def test_what_is_not_valid_is_refused_as_in_a_document_with_the_modules_own_path
 
 def test_an_adoption_is_refused_by_name(declared: Modules) -> None:
     refused = declared.run("bc_substrate", pool=POOL, cluster={"adopt": "us-east-1/mine"})
-    assert "adopting a cluster is not in this version" in refused["msg"]
+    assert "adopting a cluster that stands already comes in a later version" in refused["msg"]
 
 
 def test_who_is_not_there_is_not_found(declared: Modules) -> None:
