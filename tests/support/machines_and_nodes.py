@@ -48,7 +48,12 @@ def machine(name: str, *, seen: datetime = NOW, joined: datetime = START, **diff
 
 def matched(name: str, **different: Any) -> PoolNode:
     """A machine that was matched to the Node `name` with UID `uid-<name>`."""
-    values: dict[str, Any] = {"state": NodeState.MATCHED, "node_name": name, "node_uid": f"uid-{name}"}
+    values: dict[str, Any] = {
+        "state": NodeState.MATCHED,
+        "node_name": name,
+        "node_uid": f"uid-{name}",
+        "node_pool": "h100",
+    }
     return machine(name, **(values | different))
 
 

@@ -1,9 +1,11 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Revision 0002: places with their zones, the sizes of autoscaled node pools, sent changes, wanted versions, upgrades.
+"""Revision 0002: places with their zones, the sizes of autoscaled node pools, sent changes, wanted versions, upgrades,
+and of which node pool a node is.
 
-Zones that were recorded do not say which subnet each is of: the next pass of each account reads the places anew.
+Zones that were recorded do not say which subnet each is of: the next pass of each account reads the places anew. Of
+which node pool each node is, the next Node list says.
 """
 
 from __future__ import annotations
@@ -36,3 +38,5 @@ def upgrade() -> None:
     with op.batch_alter_table("substrates") as table:
         table.add_column(sa.Column("upgrade_version", sa.Text(), nullable=True))
         table.add_column(sa.Column("upgrade_since", MOMENT, nullable=True))
+    with op.batch_alter_table("pool_nodes") as table:
+        table.add_column(sa.Column("node_pool", sa.Text(), nullable=True))

@@ -198,7 +198,7 @@ def test_a_status_that_was_found_for_a_former_version_is_not_written(store: Stor
         assert not clusters.set_node_pool_status(tx, replace(node_pool, state=NodePoolState.READY))
     with store.read() as tx:
         assert clusters.node_pool(tx, node_pool.id) == replace(
-            node_pool, shape=bigger, version=2, state=NodePoolState.UPDATING
+            node_pool, shape=bigger, version=2, sized_version=2, state=NodePoolState.UPDATING
         )
 
 
@@ -208,6 +208,8 @@ def test_a_node_pools_status_is_recorded(store: Store, node_pool: NodePoolRecord
         state=NodePoolState.ERROR,
         message="no capacity",
         observed_version=1,
+        update_id="an update",
+        last_update_at=START,
         create_attempts=2,
         last_create_at=START + timedelta(microseconds=1),
         ever_joined=True,

@@ -69,12 +69,19 @@ def test_a_match_is_written_once(store: Store, pool: PoolRecord) -> None:
     for expected in (True, False):
         with store.write() as tx:
             written = pool_nodes.set_match(
-                tx, node.id, node_name="n", node_uid="u", spot=True, labels=labels, state=NodeState.MATCHED
+                tx,
+                node.id,
+                node_name="n",
+                node_uid="u",
+                node_pool="h100",
+                spot=True,
+                labels=labels,
+                state=NodeState.MATCHED,
             )
         assert written is expected
     with store.read() as tx:
         assert pool_nodes.node(tx, node.id) == replace(
-            node, node_name="n", node_uid="u", spot=True, labels=labels, state=NodeState.MATCHED
+            node, node_name="n", node_uid="u", node_pool="h100", spot=True, labels=labels, state=NodeState.MATCHED
         )
 
 
@@ -109,7 +116,7 @@ def test_a_retired_node_has_no_devices_and_no_identity_and_never_comes_back(stor
         assert not pool_nodes.retire_node(tx, node.id)
         assert not pool_nodes.set_node_state(tx, node.id, NodeState.MATCHED)
         assert not pool_nodes.set_match(
-            tx, node.id, node_name="n", node_uid="u", spot=False, labels={}, state=NodeState.MATCHED
+            tx, node.id, node_name="n", node_uid="u", node_pool=None, spot=False, labels={}, state=NodeState.MATCHED
         )
         assert not pool_nodes.replace_identity(
             tx, node.id, identity_hash="new", hostname="h", reported_node_name=None, devices=(), at=START

@@ -228,6 +228,7 @@ class PoolNode:
         identity_hash: SHA-256 of the secret that its bcd shows at each call.
         reported_node_name: `os.kubernetesNodeName` of its inventory; None from a bcd that does not know it.
         node_name, node_uid: the Kubernetes Node it was matched to; None until then.
+        node_pool: the provider's name of the node pool that it is of; None until it is matched, or when nobody says.
         spot: whether that Node is of a Spot flavor.
         labels: system labels, e.g. `bc.dev/capacity=spot`.
         last_seen_at: its last heartbeat.
@@ -244,6 +245,7 @@ class PoolNode:
     last_seen_at: datetime
     node_name: str | None = None
     node_uid: str | None = None
+    node_pool: str | None = None
     spot: bool = False
     labels: Mapping[str, str] = field(default_factory=dict)
 

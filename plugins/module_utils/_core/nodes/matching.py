@@ -47,6 +47,7 @@ class Match:
     node_id: NodeId
     node_name: str
     node_uid: str
+    node_pool: str | None
     spot: bool
     labels: Mapping[str, str]
     state: NodeState
@@ -100,6 +101,7 @@ def match(
     desired_total: int,
     vanished_at: datetime | None,
     now: datetime,
+    closed: frozenset[str] | None = None,
 ) -> Matching:
     """Match a pool's nodes with the cluster's Nodes.
 
@@ -110,6 +112,8 @@ def match(
         desired_total: how many Nodes the flavors want now: fewer listed than that is nobody's wish.
         vanished_at: as the former pass recorded it.
         now: the present.
+        closed: names of the node pools whose nodes take no new bookings: they are cordoned, and all others are not.
+            None when that is not known or decided elsewhere: cordons stay as they are.
     """
     if listed is None:
         return Matching(known=False, vanished_at=vanished_at)
@@ -122,7 +126,7 @@ def match(
     owned = {owner.id for owner in look.owners.values()}
     return Matching(
         known=True,
-        to_record=look.matches(),
+        to_record=look.matches(closed),
         to_retire=tuple(
             departure for departure in look.departures() if departure.why != Gone.NODE_MISSING or not to_confirm
         ),
@@ -216,9 +220,9 @@ class _Look:
             return Gone.NEW_MACHINE
         return None
 
-    def matches(self) -> tuple[Match, ...]:
+    def matches(self, closed: frozenset[str] | None) -> tuple[Match, ...]:
         """What is to be recorded of each owner, where it differs from what is."""
-        wanted = ((owner, _match(owner, self.listed[name])) for name, owner in self.owners.items())
+        wanted = ((owner, _match(owner, self.listed[name], closed)) for name, owner in self.owners.items())
         return tuple(match_ for owner, match_ in wanted if match_ != _recorded(owner))
 
 
@@ -233,7 +237,7 @@ def _outlived(node: PoolNode, listed: ClusterNode) -> bool:
     return node.last_seen_at - listed.created_at >= timedelta(seconds=CONNECTED_SECONDS)
 
 
-def _match(node: PoolNode, listed: ClusterNode) -> Match:
+def _match(node: PoolNode, listed: ClusterNode, closed: frozenset[str] | None) -> Match:
     labels = {key: value for key, value in node.labels.items() if key != NODE_CAPACITY}
     if listed.spot:
         labels[NODE_CAPACITY] = SPOT
@@ -241,10 +245,17 @@ def _match(node: PoolNode, listed: ClusterNode) -> Match:
         node_id=node.id,
         node_name=listed.name,
         node_uid=listed.uid,
+        node_pool=listed.node_pool,
         spot=listed.spot,
         labels=labels,
-        state=NodeState.MATCHED if node.state == NodeState.JOINED else node.state,
+        state=_state(node, listed, closed),
     )
+
+
+def _state(node: PoolNode, listed: ClusterNode, closed: frozenset[str] | None) -> NodeState:
+    if closed is None:
+        return NodeState.MATCHED if node.state == NodeState.JOINED else node.state
+    return NodeState.CORDONED if listed.node_pool in closed else NodeState.MATCHED
 
 
 def _recorded(node: PoolNode) -> Match | None:
@@ -254,6 +265,7 @@ def _recorded(node: PoolNode) -> Match | None:
         node_id=node.id,
         node_name=node.node_name,
         node_uid=node.node_uid,
+        node_pool=node.node_pool,
         spot=node.spot,
         labels=dict(node.labels),
         state=node.state,

@@ -25,6 +25,7 @@ def record(tx: Tx, *, pool: PoolRecord, matching: Matching) -> tuple[PoolNode, .
             one.node_id,
             node_name=one.node_name,
             node_uid=one.node_uid,
+            node_pool=one.node_pool,
             spot=one.spot,
             labels=one.labels,
             state=one.state,

@@ -36,6 +36,7 @@ class PassContext:
         provider_answered: whether `observed` is the provider's word, so that None means: it does not exist.
         api: the cluster's Kubernetes API; None while there is no way in.
         claimed: whether this pass saw the cluster's claim in our hands.
+        closed: the node pools whose nodes take no new bookings, and no others; None while this pass does not know.
         matching: what the complete Node list of this pass says; None means unknown.
         agent_applied: whether bcd's objects stand as they should.
         finished: whether a teardown has ended and the pool's work unit is gone.
@@ -55,6 +56,7 @@ class PassContext:
     provider_answered: bool = False
     api: ClusterApi | None = None
     claimed: bool = False
+    closed: frozenset[str] | None = None
     matching: Matching | None = None
     agent_applied: bool = False
     finished: bool = False

@@ -75,6 +75,11 @@ def failed(message: str, *, retry_after: timedelta | None = None, moving: bool =
     return Outcome(progress=Progress.FAILED, message=message, retry_after=retry_after, moving=moving)
 
 
+def passes_by(error: ProviderError | ClusterError) -> bool:
+    """Whether it passes by itself, so that nobody needs to act."""
+    return isinstance(error, _PASSING)
+
+
 def of_error(error: ProviderError | ClusterError, *, doing: str) -> Outcome:
     """The outcome that a provider's or cluster's error stands for.
 
@@ -82,6 +87,6 @@ def of_error(error: ProviderError | ClusterError, *, doing: str) -> Outcome:
         doing: what was being done, to begin the message with: `creating node pool h100`.
     """
     text = f"{doing}: {error}"
-    if isinstance(error, _PASSING):
+    if passes_by(error):
         return unknown(text)
     return failed(text, retry_after=STOCKOUT_RETRY if isinstance(error, StockedOut) else None)

@@ -158,8 +158,8 @@ def change_node_pool(
 ) -> None:
     """Something else is wanted of the node pool now: no status that was found before is written any more.
 
-    The counter of creates goes on: each create the provider sees needs a number of its own. A change that was refused
-    before says nothing of this one.
+    The counter of creates goes on: each create the provider sees needs a number of its own. What was refused before
+    says nothing of what is wanted now: it may be asked for at once.
 
     Arguments:
         sized: whether the size is asked for anew: see NodePoolRecord.sized_version.
@@ -167,7 +167,8 @@ def change_node_pool(
     table = tables().node_pools
     version = table.c.version + 1
     values = {"version": version, "shape": plain_flavor(shape), "state": state.value}
-    values |= {"update_id": None, "last_update_at": None} | ({"sized_version": version} if sized else {})
+    values |= dict.fromkeys(("update_id", "last_update_at", "last_create_at"))
+    values |= {"sized_version": version} if sized else {}
     tx.execute(table.update().where(table.c.id == node_pool_id).values(**values))
 
 

@@ -67,6 +67,7 @@ def add_node(tx: Tx, node: PoolNode) -> None:
         node_uid=node.node_uid,
         spot=node.spot,
         labels=dict(node.labels),
+        node_pool=node.node_pool,
     )
 
 
@@ -123,6 +124,7 @@ def set_match(
     *,
     node_name: str | None,
     node_uid: str | None,
+    node_pool: str | None,
     spot: bool,
     labels: Mapping[str, str],
     state: NodeState,
@@ -136,6 +138,7 @@ def set_match(
             table.c.state != NodeState.RETIRED.value,
             node_name=node_name,
             node_uid=node_uid,
+            node_pool=node_pool,
             spot=spot,
             labels=dict(labels),
             state=state.value,
@@ -199,6 +202,7 @@ def _node(row: Row[Any]) -> PoolNode:
         last_seen_at=row.last_seen_at,
         node_name=row.node_name,
         node_uid=row.node_uid,
+        node_pool=row.node_pool,
         spot=row.spot,
         labels=row.labels,
     )

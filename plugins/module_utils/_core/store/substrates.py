@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..model.ids import AccountId, ClusterId, PoolId, TenantId
@@ -53,6 +54,12 @@ def put_substrate(tx: Tx, rec: SubstrateRecord) -> bool:
             "upgrade_since": rec.upgrade_since,
         },
     )
+
+
+def set_upgrade(tx: Tx, pool_id: PoolId, *, version: str | None, since: datetime | None) -> None:
+    """Record what flavors wait to be brought to, and nothing else of the substrate."""
+    table = tables().substrates
+    tx.change(table, table.c.pool_id == pool_id, upgrade_version=version, upgrade_since=since)
 
 
 def _substrate(row: Row[Any]) -> SubstrateRecord:

@@ -229,6 +229,7 @@ def tables() -> Tables:
         words("node_uid", null=True),
         flag("spot"),
         Column("labels", json_value(), nullable=False),
+        words("node_pool", null=True),
         UniqueConstraint("identity_hash"),
         Index(None, "pool_id", "state"),
     )

@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 
 from ...model.errors import OperationError, ProviderError
 from ...model.observed import ObservedCluster
+from ...model.records import ClusterOutputs, ClusterRecord
 from ...model.states import ClusterState, ProviderStatus
-from ...store import clusters, fleet
+from ...model.versions import is_older
+from ...store import clusters, events, fleet
 from ..context import PassContext
-from ..outcome import DONE, Outcome, failed, of_error, waiting
+from ..outcome import DONE, Outcome, Progress, failed, of_error, waiting
 
 
 def ensure_control_plane(ctx: PassContext) -> Outcome:
@@ -24,12 +27,28 @@ def ensure_control_plane(ctx: PassContext) -> Outcome:
         _record_intent(ctx)
         observed = ctx.driver.ensure_cluster(ctx.cluster_spec)
     except ProviderError as error:
-        ctx.observed = ctx.recorded_cluster()
-        return of_error(error, doing=f"cluster {ctx.cluster.name}")
+        return _refused(ctx, error)
     ctx.observed, ctx.provider_answered = observed, True
     if not observed.serves:
         return _not_serving(observed)
-    return _record_outputs(ctx, observed)
+    recorded = _record_outputs(ctx, observed)
+    if recorded == DONE and observed.status == ProviderStatus.UPDATING:
+        return waiting(f"cluster {observed.name} is being changed at the provider")
+    return recorded
+
+
+def _refused(ctx: PassContext, error: ProviderError) -> Outcome:
+    """What was wanted was refused. A control plane that stands all the same does not keep its node pools waiting."""
+    outcome = of_error(error, doing=f"cluster {ctx.cluster.name}")
+    if ctx.cluster.ready_before and outcome.progress == Progress.FAILED:
+        with contextlib.suppress(ProviderError):
+            observed = ctx.driver.get_cluster(ctx.cluster_spec)
+            if observed is not None and observed.serves:
+                ctx.observed, ctx.provider_answered = observed, True
+                recorded = _record_outputs(ctx, observed)
+                return outcome if recorded == DONE else recorded
+    ctx.observed = ctx.recorded_cluster()
+    return outcome
 
 
 def _record_places(ctx: PassContext) -> None:
@@ -68,9 +87,22 @@ def _record_outputs(ctx: PassContext, observed: ObservedCluster) -> Outcome:
         with ctx.write() as tx:
             if observed.outputs and observed.outputs.global_id:
                 clusters.claim_global_id(tx, cluster.id, observed.outputs.global_id)
-            clusters.set_cluster_status(tx, cluster)
+            if clusters.set_cluster_status(tx, cluster) and was_moved(ctx.cluster, observed.outputs):
+                data, kind = {"name": cluster.name, "message": ""}, "kubernetes.cluster.updated"
+                events.publish(tx, tenant_id=cluster.tenant_id, subject=cluster.id, type=kind, data=data)
     except OperationError as error:
         ctx.observed = None
         return failed(f"cluster {observed.name}: {error}")
     ctx.cluster = cluster
     return DONE
+
+
+def was_moved(before: ClusterRecord, now: ClusterOutputs | None) -> bool:
+    """Whether the provider itself gave a settled control plane another version: one that nobody asked for.
+
+    While a change is under way, its end tells that something is new. A cluster in error has no such end.
+    """
+    if before.outputs is None or now is None or before.state not in (ClusterState.READY, ClusterState.ERROR):
+        return False
+    asked_for = before.version is not None and not is_older(before.version, now.version)
+    return now.version != before.outputs.version and not asked_for

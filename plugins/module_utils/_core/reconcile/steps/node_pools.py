@@ -1,27 +1,77 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Step: the node pools stand at the provider as they are declared: created, resized, deleted, tried again.
+"""The step that brings each node pool to what is recorded: created, changed, retried, deleted.
 
-One node pool that the provider refuses does not hold up the others. The decisions are pure functions below.
+One node pool that the provider refuses does not hold up the others. What is about to be sent is committed before it is.
+The decisions are in reconcile/node_pool_rules.py.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from datetime import datetime
+from dataclasses import dataclass, field, replace
 
 from ...model.errors import InvalidRequest, ProviderError
+from ...model.ids import NodePoolId
 from ...model.observed import ObservedNodePool
 from ...model.records import NodePoolRecord
 from ...model.states import NodePoolState, ProviderStatus
 from ...providers.contract import Deletion, NodePoolSpec
 from ...store import clusters, events
+from .. import node_pool_rules as rules
 from ..context import PassContext
-from ..outcome import DONE, Outcome, Progress, failed, of_error, waiting
+from ..outcome import DONE, Outcome, of_error, passes_by
 from ..specs import zones_without_places
-from ..timing import STOCKOUT_RETRY
+from .upgrade import follow_control_plane
+
+_TOLD = (NodePoolState.READY, NodePoolState.ERROR, NodePoolState.DELETED)
+"""States whose beginning is an event (spec: kubernetesNodePools)."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """The step's working memory.
+
+    Attributes:
+        observed: the cluster's node pools by name, as the provider last described them: in this step's answers, too.
+        versions: what the nodes of some node pools are to be brought to.
+        stored: records that the step has written already, as they stand in the database now.
+    """
+
+    ctx: PassContext
+    observed: dict[str, ObservedNodePool]
+    versions: Mapping[NodePoolId, str]
+    stored: dict[NodePoolId, NodePoolRecord] = field(default_factory=dict)
+
+    def intend(self, intent: NodePoolRecord) -> bool:
+        """Commit what is about to be sent. False when it was changed or deleted a moment ago: send nothing."""
+        with self.ctx.write() as tx:
+            written = clusters.set_node_pool_status(tx, intent)
+        if written:
+            self.stored[intent.id] = intent
+        return written
+
+    def spec(self, record: NodePoolRecord) -> NodePoolSpec:
+        """The node pool as the driver is asked for it.
+
+        Raises:
+            InvalidRequest: a zone of it is none of the account's.
+        """
+        account = self.ctx.account
+        strange = zones_without_places(record, account)
+        if strange:
+            known = ", ".join(account.zones or ())
+            raise InvalidRequest(
+                f"provider account {account.name} has no place in {', '.join(strange)}: it has {known}"
+            )
+        return replace(self.ctx.node_pool_spec(record), version=self.versions.get(record.id))
+
+    def ensure(self, spec: NodePoolSpec, found: ObservedNodePool | None) -> ObservedNodePool:
+        """Ask the driver, and keep its answer."""
+        answer = self.ctx.driver.ensure_node_pool(self.ctx.cluster_spec, spec, found)
+        self.observed[spec.name] = answer
+        return answer
 
 
 def converge_node_pools(ctx: PassContext) -> Outcome:
@@ -32,113 +82,98 @@ def converge_node_pools(ctx: PassContext) -> Outcome:
         observed = {found.name: found for found in ctx.driver.get_node_pools(ctx.cluster_spec)}
     except ProviderError as error:
         return of_error(error, doing=f"node pools of cluster {ctx.cluster.name}")
-    after = tuple(_converge(ctx, record, observed) for record in ctx.node_pools)
-    _record(ctx, after)
-    return sum_up(after, observed)
+    work = _Work(ctx=ctx, observed=observed, versions=follow_control_plane(ctx, observed))
+    after = tuple(_converge(work, record) for record in ctx.node_pools)
+    _record(work, after)
+    return rules.sum_up(after, work.observed)
 
 
-def _converge(ctx: PassContext, record: NodePoolRecord, observed: dict[str, ObservedNodePool]) -> NodePoolRecord:
-    """One node pool's step. What the provider answers to it is put into `observed`."""
-    found = observed.get(record.name)
+def _converge(work: _Work, record: NodePoolRecord) -> NodePoolRecord:
+    """One node pool's step: its record afterwards."""
+    found = work.observed.get(record.name)
     try:
         if record.state == NodePoolState.DELETING:
-            return _delete(ctx, record)
+            return _delete(work, record, found)
         if found is None:
-            return _create(ctx, record, observed)
+            return _create(work, record)
         if found.status == ProviderStatus.FAILED:
-            return _clear_for_retry(ctx, record, found)
+            return _clear_away(work, record, found)
         if found.status == ProviderStatus.DELETING:
-            return _going(record)
-        observed[record.name] = ctx.driver.ensure_node_pool(ctx.cluster_spec, _spec(ctx, record), found)
-        return settled(record, observed[record.name])
+            return rules.going(record)
+        return _change(work, record, found)
     except ProviderError as error:
-        return refused(record, error)
+        return rules.refused(record, error)
 
 
-def _spec(ctx: PassContext, record: NodePoolRecord) -> NodePoolSpec:
-    """The node pool as the driver is asked for it.
-
-    Raises:
-        InvalidRequest: a zone of it is none of the account's.
-    """
-    strange = zones_without_places(record, ctx.account)
-    if strange:
-        known = ", ".join(ctx.account.zones or ())
-        raise InvalidRequest(
-            f"provider account {ctx.account.name} has no place in {', '.join(strange)}: it has {known}"
-        )
-    return ctx.node_pool_spec(record)
-
-
-def _create(ctx: PassContext, record: NodePoolRecord, observed: dict[str, ObservedNodePool]) -> NodePoolRecord:
-    """Create it, with the intent committed first; a refused one is tried anew at most once in five minutes."""
-    if not may_create(record, ctx.now):
+def _create(work: _Work, record: NodePoolRecord) -> NodePoolRecord:
+    if not rules.may_create(record, work.ctx.now):
         return record
-    attempts = record.create_attempts + (1 if record.state == NodePoolState.ERROR else 0)
-    intent = replace(record, create_attempts=attempts, last_create_at=ctx.now)
-    with ctx.write() as tx:
-        if not clusters.set_node_pool_status(tx, intent):
-            return record  # it was changed or deleted a moment ago: the next pass knows how
+    intent = rules.create_intent(record, work.ctx.now)
+    spec = work.spec(intent)
+    if not work.intend(intent):
+        return record
     try:
-        observed[record.name] = ctx.driver.ensure_node_pool(ctx.cluster_spec, _spec(ctx, intent), None)
-        return settled(intent, observed[record.name])
+        return rules.settled(intent, work.ensure(spec, None))
     except ProviderError as error:
-        return refused(intent, error)
+        return rules.refused(intent, error)
 
 
-def _clear_for_retry(ctx: PassContext, record: NodePoolRecord, found: ObservedNodePool) -> NodePoolRecord:
-    """A create that failed at the provider: keep the reason; clear the remains away once a new try may follow."""
-    reason = str(found.failure) if found.failure else "the provider failed to create it"
-    if may_create(replace(record, state=NodePoolState.ERROR), ctx.now) and not record.ever_joined:
-        spec = ctx.node_pool_spec(record)
-        ctx.driver.delete_node_pool(ctx.cluster_spec, record.name, spec.tags)
-    return replace(record, state=NodePoolState.ERROR, message=reason)
+def _change(work: _Work, record: NodePoolRecord, found: ObservedNodePool) -> NodePoolRecord:
+    """Change what is not as recorded, and find out what became of the change that was sent last."""
+    now = work.ctx.now
+    wanted = work.spec(record)
+    if not rules.wants_change(wanted, found, work.ctx.driver.compare(wanted, found)):
+        return rules.settled(record, work.ensure(wanted, found))
+    if record.update_id is None:
+        if not rules.may_change(record, now):
+            return record
+        intent = rules.change_intent(record, now)
+        if not work.intend(intent):
+            return record
+        record = intent
+    try:
+        return rules.settled(record, work.ensure(wanted, found))
+    except ProviderError as error:
+        return rules.change_refused(record, error, now)
 
 
-def _going(record: NodePoolRecord) -> NodePoolRecord:
-    """The provider is deleting what we want. A refused one keeps its reason: its remains are being cleared away."""
-    if record.state == NodePoolState.ERROR:
+def _clear_away(work: _Work, record: NodePoolRecord, found: ObservedNodePool) -> NodePoolRecord:
+    """One that failed at the provider: keep the reason; clear the remains away once a new try may follow."""
+    after = rules.create_failed(record, found)
+    if not rules.may_clear_away(record, work.ctx.now):
+        return after
+    if after.state != NodePoolState.ERROR:
+        # The next create is another one, though nothing was refused: the provider is to see that by its number.
+        after = replace(after, create_attempts=after.create_attempts + 1)
+        if not work.intend(after):
+            return record
+    spec = work.ctx.node_pool_spec(record)
+    try:
+        work.ctx.driver.delete_node_pool(work.ctx.cluster_spec, record.name, spec.tags)
+    except ProviderError as error:
+        return after if passes_by(error) else rules.refused(after, error)
+    return after
+
+
+def _delete(work: _Work, record: NodePoolRecord, found: ObservedNodePool | None) -> NodePoolRecord:
+    """Delete it. What refused the last try is kept as the message, and the next one follows in five minutes."""
+    now = work.ctx.now
+    if found is not None and not rules.is_past(record.last_update_at, now):
         return record
-    return replace(record, message="the provider is deleting it; it is made anew when it is gone")
+    spec = work.ctx.node_pool_spec(record)
+    try:
+        deletion = work.ctx.driver.delete_node_pool(work.ctx.cluster_spec, record.name, spec.tags)
+    except ProviderError as error:
+        return replace(rules.refused(record, error), last_update_at=None if passes_by(error) else now)
+    state = NodePoolState.DELETED if deletion == Deletion.GONE else NodePoolState.DELETING
+    return replace(record, state=state, message="", last_update_at=None)
 
 
-def _delete(ctx: PassContext, record: NodePoolRecord) -> NodePoolRecord:
-    spec = ctx.node_pool_spec(record)
-    gone = ctx.driver.delete_node_pool(ctx.cluster_spec, record.name, spec.tags) == Deletion.GONE
-    return replace(record, state=NodePoolState.DELETED if gone else NodePoolState.DELETING, message="")
-
-
-def may_create(record: NodePoolRecord, now: datetime) -> bool:
-    """Whether a create may be sent now: always the first time, else five minutes after the last one."""
-    if record.state != NodePoolState.ERROR or record.last_create_at is None:
-        return True
-    return now - record.last_create_at >= STOCKOUT_RETRY
-
-
-def settled(record: NodePoolRecord, found: ObservedNodePool) -> NodePoolRecord:
-    """The record after the provider took the request: ready when it says so and gives no failure.
-
-    A refused one stays in error until it is ready: a try that may be refused again is no news.
-    """
-    if found.failure is not None:
-        return replace(record, state=NodePoolState.ERROR, message=str(found.failure))
-    if found.status == ProviderStatus.ACTIVE:
-        return replace(record, state=NodePoolState.READY, message="", observed_version=record.version)
-    if record.state == NodePoolState.ERROR:
-        return record
-    state = NodePoolState.UPDATING if record.observed_version else NodePoolState.PENDING
-    return replace(record, state=state, message="")
-
-
-def refused(record: NodePoolRecord, error: ProviderError) -> NodePoolRecord:
-    """The record after an error: a refusal is an error with its reason; what passes, or a refused delete, is not."""
-    final = of_error(error, doing="").progress == Progress.FAILED and record.state != NodePoolState.DELETING
-    return replace(record, state=NodePoolState.ERROR if final else record.state, message=str(error))
-
-
-def _record(ctx: PassContext, after: tuple[NodePoolRecord, ...]) -> None:
+def _record(work: _Work, after: tuple[NodePoolRecord, ...]) -> None:
     """Write what changed, with its events, in one transaction; deleted rows leave the pass."""
-    changed = [(old, new) for old, new in zip(ctx.node_pools, after, strict=True) if old != new]
+    ctx = work.ctx
+    before = (work.stored.get(record.id, record) for record in ctx.node_pools)
+    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     if changed:
         with ctx.write() as tx:
             for old, new in changed:
@@ -151,26 +186,3 @@ def _record(ctx: PassContext, after: tuple[NodePoolRecord, ...]) -> None:
                         data={"nodePoolId": new.id, "name": new.name, "message": new.message},
                     )
     ctx.node_pools = tuple(record for record in after if record.state != NodePoolState.DELETED)
-
-
-_TOLD = (NodePoolState.READY, NodePoolState.ERROR, NodePoolState.DELETED)
-"""States whose beginning is an event (spec: kubernetesNodePools)."""
-
-
-_ON_ITS_WAY = (NodePoolState.PENDING, NodePoolState.UPDATING, NodePoolState.DELETING)
-_MOVING = (ProviderStatus.CREATING, ProviderStatus.UPDATING, ProviderStatus.DELETING)
-
-
-def sum_up(after: tuple[NodePoolRecord, ...], observed: Mapping[str, ObservedNodePool]) -> Outcome:
-    """The step's outcome: failed while one is refused, also while another try of it is under way."""
-    broken = [f"node pool {record.name}: {record.message}" for record in after if record.state == NodePoolState.ERROR]
-    if broken:
-        seen = [observed[record.name].status for record in after if record.name in observed]
-        moving = any(status in _MOVING for status in seen) or any(record.state in _ON_ITS_WAY for record in after)
-        return failed("; ".join(broken), moving=moving)
-    on_their_way = [
-        f"{record.name} ({record.message})" if record.message else record.name
-        for record in after
-        if record.state in _ON_ITS_WAY
-    ]
-    return waiting(f"node pools on their way: {', '.join(on_their_way)}") if on_their_way else DONE

@@ -40,6 +40,7 @@ def care_for_nodes(ctx: PassContext) -> Outcome:
             desired_total=expected_nodes(ctx),
             vanished_at=ctx.substrate.vanished_at,
             now=tx.now,
+            closed=ctx.closed,
         )
         since = waiting_since(matching, nodes, previous=ctx.substrate.waiting_since, now=tx.now)
     with ctx.write() as tx:
