@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import parse_document
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
     Plan,
     Records,

@@ -124,7 +124,8 @@ def test_what_the_provider_refuses_fails_the_task_with_its_reason_each_time(flee
     fleet.fleet.scene.engine.faults.add("aws", "eks.CreateNodegroup", REFUSED, target="*/system", times=None)
     refused = node_pool(fleet, SYSTEM)
     assert (refused["failed"], refused["changed"], refused["code"]) == (True, True, "INVALID_STATE")
-    assert refused["msg"].startswith("node pool system of pool gpu-fleet is error: CreateNodegroup: no such machines here")
+    reason = "node pool system of pool gpu-fleet is error: CreateNodegroup: no such machines here"
+    assert refused["msg"].startswith(reason)
     again = node_pool(fleet, SYSTEM)
     assert (again["failed"], again["changed"]) == (True, False)
 

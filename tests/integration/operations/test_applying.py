@@ -19,7 +19,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     node_pools,
     reservations,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools import WantedNodePool, Wish
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools import (
+    WantedNodePool,
+    Wish,
+)
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import put
 from ansible_collections.better_compute.fleet.tests.support.life.child import POOL
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet

@@ -11,11 +11,8 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]  # the lock has no stubs for it
 import pytest
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import (
-    document_schema,
-    load_file,
-    parse_document,
-)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import load_file, parse_document
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.schema import document_schema
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import (
     Account,
     CreateCluster,

@@ -17,14 +17,14 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import (
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.bounds import MAX_DOCUMENT_BYTES
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.hopeless import hopeless
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import (
     load_file,
     load_stream,
     load_text,
     parse_document,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.bounds import MAX_DOCUMENT_BYTES
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.hopeless import hopeless
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput, Problem
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import changed, example, put
 

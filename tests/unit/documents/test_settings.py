@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import load_settings
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.agent import AgentSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import load_file, load_text
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.bounds import (
     MAX_DOCUMENT_BYTES,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import load_file, load_text
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import example
 

@@ -12,8 +12,8 @@ _PROGRAM = """
 import sys
 sys.modules["pydantic"] = None
 sys.modules["yaml"] = None
-from ansible_collections.better_compute.fleet.plugins.module_utils._core import documents
-for call in (lambda: documents.parse_document({}), documents.document_schema, documents.load_settings):
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import load, schema, settings
+for call in (lambda: load.parse_document({}), schema.document_schema, settings.load_settings):
     try:
         call()
     except ModuleNotFoundError as error:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import parse_document
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import FleetConfig
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import OperationError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (

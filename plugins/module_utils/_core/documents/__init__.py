@@ -3,24 +3,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """What people write: the FleetConfig document and the settings. Text in, plain valid values out.
 
-Nothing here knows records, providers or Ansible. pydantic is used in this room only.
+Nothing here knows records, providers or Ansible. pydantic is used in this room only. Import from the file that has it
+(load, schema, settings, written): a module that needs the settings alone does not wait for the document's models.
 """
-
-from __future__ import annotations
-
-from .load import load_file, load_stream, load_text, parse_document
-from .schema import document_schema
-from .settings import Settings, load_settings
-from .written import document_data, edited_substrate
-
-__all__ = [
-    "Settings",
-    "document_data",
-    "document_schema",
-    "edited_substrate",
-    "load_file",
-    "load_settings",
-    "load_stream",
-    "load_text",
-    "parse_document",
-]

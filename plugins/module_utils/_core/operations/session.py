@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
+from typing import TYPE_CHECKING
 
 from ..documents.settings import Settings
 from ..model.clock import Clock, SystemClock
 from ..model.records import AccountRecord
-from ..providers import open_driver
-from ..providers.contract import Driver
-from ..reconcile.passes import Doors
-from ..reconcile.timing import Intervals
 from ..store import Store, open_store
+
+if TYPE_CHECKING:
+    from ..providers.contract import Driver
+    from ..reconcile.passes import Doors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +50,10 @@ class Session:
     @property
     def doors(self) -> Doors:
         """What a pass needs of the outside."""
+        # The rooms of the pass are loaded by whoever runs one: most runs of a module find nothing to do.
+        from ..reconcile.passes import Doors
+        from ..reconcile.timing import Intervals
+
         return Doors(
             store=self.store,
             clock=self.clock,
@@ -80,11 +84,20 @@ def open_session(settings: Settings) -> Iterator[Session]:
             settings=settings,
             caller=settings.operator or login_name(),
             holder=f"{socket.gethostname()}/{os.getpid()}",
-            open_driver=partial(open_driver, clock=clock),
+            open_driver=_drivers(clock),
             sleep=time.sleep,
         )
     finally:
         store.close()
+
+
+def _drivers(clock: Clock) -> Callable[[AccountRecord], Driver]:
+    def open_one(account: AccountRecord) -> Driver:
+        from ..providers import open_driver
+
+        return open_driver(account, clock=clock)
+
+    return open_one
 
 
 def login_name() -> str:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..documents import document_data, edited_substrate, parse_document
+from ..documents.load import parse_document
+from ..documents.written import document_data, edited_substrate
 from ..model.declared import FleetConfig
 from ..model.errors import Code, InvalidInput, OperationError, Problem
 from ..model.ids import TenantId
@@ -54,7 +55,7 @@ def plan_substrate(
             standing = substrates.substrate(tx, record.id)
             raise _nothing_to_converge(record, torn_down=standing is not None and standing.state != _GONE)
         records, now = read_records(tx), tx.now
-    edited, scope = _edited(records, record, edit), Scope.of_pool(record.name)
+    edited, scope = _edited(records, record, edit), Scope.of_pool((record.tenant_id, record.name))
     return plan_beside(session, edited, records, now=now, prune=prune, refresh=refresh, scope=scope), record
 
 
@@ -73,7 +74,7 @@ def plan_archiving(session: Session, *, pool: str, tenant_id: TenantId) -> tuple
             record = None
         records, now = read_records(tx), tx.now
     name = record.name if record is not None and record.archived_at is None else ""
-    declared = of_one_pool(declared_again(records), name)
+    declared = of_one_pool(declared_again(records), (tenant_id, name))
     # Only the pool is named: nothing else is to go with it.
     going = FleetConfig(pools=declared.pools, quotas=declared.quotas)
     planned = plan_beside(session, going, records, now=now, prune=True, refresh=False, absent=True)
@@ -98,7 +99,7 @@ def _edited(records: Records, pool: PoolRecord, edit: Mapping[str, Any]) -> Flee
         raise OperationError(
             Code.NOT_FOUND, f"there is no provider account {account[:128]!r}: bc_fleet_info lists the recorded ones"
         )
-    declared = of_one_pool(declared_again(records), pool.name, accounts=[account] if account else [])
+    declared = of_one_pool(declared_again(records), (pool.tenant_id, pool.name), accounts=[account] if account else [])
     if not edit:
         return declared
     data = document_data(declared)
