@@ -32,3 +32,23 @@ def changed(path: str, value: Any) -> dict[str, Any]:
     """The example with one value put at a dotted path."""
     result: dict[str, Any] = put(example(), path, value)
     return result
+
+
+def account_of(provider: str, name: str, **config: Any) -> dict[str, Any]:
+    """An account of a provider, with what its config cannot do without and what a test wants."""
+    needed: dict[str, Any] = {
+        "aws": example()["providerAccounts"][0]["config"],
+        "gcp": {"projectId": "my-project"},
+        "digitalocean": {"region": "nyc1", "credential": {"env": "DIGITALOCEAN_TOKEN"}},
+    }[provider]
+    return {"name": name, "provider": provider, "config": needed | config}
+
+
+def on_account(provider: str, location: str, flavor: dict[str, Any], **config: Any) -> dict[str, Any]:
+    """The example with its pool on an account of another provider, with one flavor."""
+    data = example()
+    data["providerAccounts"] = [account_of(provider, "managed-k8s", **config)]
+    substrate = data["pools"][0]["policy"]["substrate"]
+    substrate["cluster"]["create"]["location"] = location
+    substrate["flavors"] = [{"name": "gpu", "machineType": "a3-highgpu-8g", "nodes": 1} | flavor]
+    return data

@@ -29,11 +29,15 @@ Row = TypeVar("Row")
 
 def written(records: Records, writes: DesiredWrites) -> Records:
     """The records after an apply."""
-    raises = {raised.id: raised.state for raised in writes.cluster_raises}
+    raises = {raised.id: raised for raised in writes.cluster_raises}
     changes = {change.id: change for change in writes.node_pool_changes}
 
     def raised(row: ClusterRecord) -> ClusterRecord:
-        return replace(row, generation=row.generation + 1, state=raises[row.id]) if row.id in raises else row
+        wish = raises.get(row.id)
+        if wish is None:
+            return row
+        version = row.version if wish.version is None else wish.version
+        return replace(row, generation=row.generation + 1, state=wish.state, version=version)
 
     def changed(row: NodePoolRecord) -> NodePoolRecord:
         change = changes.get(row.id)

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import parse_document
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model import ids
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code, OperationError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import NodePoolRecord
@@ -22,15 +21,6 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
     Records,
     desired_rows,
-)
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.changes import Resource
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.fields import (
-    FIELDS,
-    account_values,
-    flavor_values,
-    pool_values,
-    site_values,
-    substrate_values,
 )
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import changed, example, put
 from ansible_collections.better_compute.fleet.tests.support.fleet_records import ZONES, converged
@@ -156,20 +146,6 @@ def test_a_new_region_of_the_account_is_blocked_at_account_and_cluster(records: 
     assert told(planned(data, records)) == ["blocked account managed-k8s", "blocked cluster gpu-fleet"]
 
 
-@pytest.mark.parametrize(
-    ("path", "value", "change"),
-    [
-        (f"{CONFIG}.credential", {"env": "FLEET"}, "update account managed-k8s"),
-        ("pools.0.policy.kubernetes.platformOperated", False, "update pool gpu-fleet"),
-        ("quotas.0.gpus", 8, "update quota gpu-fleet/platform"),
-    ],
-)
-def test_what_is_mutable_changes_in_place(path: str, value: Any, change: str, records: Records) -> None:
-    data = changed(path, value)
-    assert told(planned(data, records)) == [change]
-    assert planned(data, apply(data, records)).changes == ()
-
-
 def test_a_new_credential_makes_the_accounts_pools_due(records: Records) -> None:
     made = planned(changed(f"{CONFIG}.credential", {"env": "FLEET"}), records)
     writes = desired_rows(made, records, now=START)
@@ -184,16 +160,6 @@ def test_subnets_may_change_while_no_substrate_stands_on_the_account_and_its_zon
     made = planned(other, records)
     assert told(made) == ["update account managed-k8s"]
     assert [account.zones for account in desired_rows(made, records, now=START).accounts] == [None]
-
-
-def test_a_disk_size_that_is_left_out_is_left_alone() -> None:
-    records = converged(recorded(changed(f"{FLAVOR}.diskGiB", 200)))
-    assert planned(example(), records).changes == ()
-    after = apply(changed(f"{FLAVOR}.nodes", 3), records)
-    substrate = after.pools[0].substrate
-    assert substrate is not None
-    assert [flavor.disk_gib for flavor in substrate.flavors] == [200, None]
-    assert after.node_pools[0].shape.disk_gib == 200
 
 
 def test_a_flavor_is_added_in_place(records: Records) -> None:
@@ -226,16 +192,3 @@ def test_a_plan_of_records_that_moved_is_refused(records: Records) -> None:
     with pytest.raises(OperationError, match="plan again") as caught:
         desired_rows(made, replace(records, serial=records.serial + 1), now=START)
     assert caught.value.code == Code.CONFLICT
-
-
-def test_every_declared_field_has_a_rule() -> None:
-    config = parse_document(put(changed(f"{CONFIG}.credential", {"env": "A"}), f"{CONFIG}.endpointUrl", "https://x"))
-    config_with_file = parse_document(changed(f"{CONFIG}.caFile", "/ca.pem"))
-    (pool,) = config.pools
-    assert pool.substrate is not None
-    accounts = {**account_values(config.accounts[0]), **account_values(config_with_file.accounts[0])}
-    assert set(site_values(config.sites[0])) == set(FIELDS[Resource.SITE])
-    assert set(accounts) == set(FIELDS[Resource.ACCOUNT])
-    assert set(pool_values(pool, site=pool.site)) == set(FIELDS[Resource.POOL])
-    assert set(substrate_values(pool.substrate)) == set(FIELDS[Resource.CLUSTER])
-    assert set(flavor_values(pool.substrate.flavors[0])) == set(FIELDS[Resource.NODE_POOL])

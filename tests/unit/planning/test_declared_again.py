@@ -10,12 +10,13 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import (
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.written import (
     document_data,
     edited_substrate,
-    parse_document,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import FleetConfig
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PLATFORM_TENANT
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
     Records,
     Scope,
@@ -30,6 +31,7 @@ from ansible_collections.better_compute.fleet.tests.support.planned_fleet import
 from .test_plan_properties import applied, documents, is_settled, planned
 
 SUBSTRATE = example()["pools"][0]["policy"]["substrate"]
+OTHER = (PLATFORM_TENANT, "other")
 POOL = example()["pools"][0]["name"]
 
 
@@ -69,10 +71,12 @@ def test_an_edit_of_one_pool_leaves_nothing_to_do_for_the_document_that_says_the
         "flavors": [{"name": name, "nodes": nodes} | ({"machineType": "m1"} if name == "new" else {})]
     }
 
-    written = document_data(of_one_pool(declared_again(records), pool.name))
+    written = document_data(of_one_pool(declared_again(records), (pool.tenant_id, pool.name)))
     policy = written["pools"][0]["policy"]
     policy["substrate"] = edited_substrate(policy["substrate"], edit)
-    made = plan(parse_document(written), records, zones={}, prune=prune, scope=Scope.of_pool(pool.name))
+    made = plan(
+        parse_document(written), records, zones={}, prune=prune, scope=Scope.of_pool((pool.tenant_id, pool.name))
+    )
     assert {change.name for change in made.changes} <= {pool.name}
     records = applied(made, records)
 
@@ -88,7 +92,7 @@ def test_the_part_of_one_pool_is_all_that_it_needs_and_no_more() -> None:
     data["sites"].append({**data["sites"][0], "name": "elsewhere"})
     data["providerAccounts"].append({**data["providerAccounts"][0], "name": "another"})
     data["pools"].append({**data["pools"][0], "name": "other", "site": "elsewhere"})
-    part = of_one_pool(parse_document(data), "other")
+    part = of_one_pool(parse_document(data), OTHER)
     assert [site.name for site in part.sites] == ["elsewhere"]
     assert ([account.name for account in part.accounts], [pool.name for pool in part.pools]) == (
         [SUBSTRATE["account"]],
@@ -102,8 +106,8 @@ def test_a_plan_of_one_pool_takes_nothing_else_away() -> None:
     data = example()
     data["pools"].append({**data["pools"][0], "name": "other"})
     records = recorded(data)
-    part = of_one_pool(declared_again(records), "other")
-    assert told(plan(part, records, zones={}, prune=True, scope=Scope.of_pool("other"))) == []
+    part = of_one_pool(declared_again(records), OTHER)
+    assert told(plan(part, records, zones={}, prune=True, scope=Scope.of_pool(OTHER))) == []
 
 
 def test_an_edit_says_only_what_it_says() -> None:

@@ -5,15 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model import ids
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.capabilities import CAPABILITIES
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import (
+    Difference,
     ObservedCluster,
     ObservedNodePool,
 )
@@ -27,25 +25,30 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.plannin
     Records,
     desired_rows,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.node_groups import differences
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.reconcile.specs import node_pool_spec
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import changed, example
 from ansible_collections.better_compute.fleet.tests.support.fleet_records import PLACES, ZONES, written
 from ansible_collections.better_compute.fleet.tests.support.planned_fleet import (
     FLAVOR,
+    SUBSTRATE,
     planned,
     recorded,
     told,
 )
 from ansible_collections.better_compute.fleet.tests.support.rows import START
 
+SIZE = Difference(path="totalNodes", held=7, wanted=4, in_place=True)
+SHAPE = Difference(path="machineType", held="m1", wanted="p5.48xlarge", in_place=False)
 
-def observed(records: Records, change: Callable[[ObservedNodePool], ObservedNodePool | None]) -> dict[ids.PoolId, Any]:
-    """The provider's view of the converged example, with the first node pool changed or gone."""
-    node_pools = [
-        ObservedNodePool(
+
+def observed(
+    records: Records, *different: Difference, gone: bool = False, status: ProviderStatus = ProviderStatus.ACTIVE
+) -> dict[ids.PoolId, ObservedPool]:
+    """The provider's view of the converged example, with the first node pool different or gone."""
+    first = records.node_pools[0].name
+    node_pools = {
+        row.name: ObservedNodePool(
             name=row.name,
-            status=ProviderStatus.ACTIVE,
+            status=status,
             machine_type=row.shape.machine_type,
             nodes=row.shape.nodes * len(ZONES),
             spot=row.shape.spot,
@@ -54,33 +57,30 @@ def observed(records: Records, change: Callable[[ObservedNodePool], ObservedNode
             tags={},
         )
         for row in records.node_pools
-    ]
-    specs = {
-        row.name: node_pool_spec(
-            row, cluster=records.clusters[0], account=records.accounts[0], capabilities=CAPABILITIES["aws"]
-        )
-        for row in records.node_pools
+        if not (gone and row.name == first)
     }
-    first = change(node_pools[0])
-    found = {item.name: item for item in (*([first] if first else []), *node_pools[1:])}
-    cluster = ObservedCluster(
-        name="c", status=ProviderStatus.ACTIVE, message="", outputs=None, private_nodes=False, tags={}
+    return {
+        records.pools[0].id: ObservedPool(
+            cluster=observed_cluster(),
+            node_pools=node_pools,
+            differences={name: different if name == first else () for name in node_pools},
+        )
+    }
+
+
+def observed_cluster(*, private_nodes: bool = False) -> ObservedCluster:
+    return ObservedCluster(
+        name="c", status=ProviderStatus.ACTIVE, message="", outputs=None, private_nodes=private_nodes, tags={}
     )
-    seen = ObservedPool(
-        cluster=cluster,
-        node_pools=found,
-        differences={name: differences(specs[name], item) for name, item in found.items()},
-    )
-    return {records.pools[0].id: seen}
 
 
 def test_a_provider_that_holds_what_is_recorded_is_no_change(records: Records) -> None:
-    made = planned(example(), records, observed=observed(records, lambda pool: pool))
+    made = planned(example(), records, observed=observed(records))
     assert (made.changes, made.warnings) == ((), ())
 
 
 def test_a_size_that_was_changed_at_the_provider_is_put_back(records: Records) -> None:
-    made = planned(example(), records, observed=observed(records, lambda pool: replace(pool, nodes=7)))
+    made = planned(example(), records, observed=observed(records, SIZE))
     assert told(made) == ["update node_pool gpu-fleet/h100"]
     (field,) = made.changes[0].fields
     assert (field.path, field.before, field.after, field.note) == ("totalNodes", 7, 4, "drift")
@@ -91,25 +91,25 @@ def test_a_size_that_was_changed_at_the_provider_is_put_back(records: Records) -
 
 
 def test_a_size_that_the_document_changes_too_is_told_once(records: Records) -> None:
-    seen = observed(records, lambda pool: replace(pool, nodes=7))
+    seen = observed(records, SIZE)
     made = planned(changed(f"{FLAVOR}.nodes", 3), records, observed=seen)
     assert [field.path for change in made.changes for field in change.fields] == ["nodes"]
 
 
 @pytest.mark.parametrize("status", [ProviderStatus.UPDATING, ProviderStatus.DELETING, ProviderStatus.FAILED])
 def test_what_is_on_its_way_at_the_provider_is_no_drift(status: ProviderStatus, records: Records) -> None:
-    seen = observed(records, lambda pool: replace(pool, nodes=7, status=status))
+    seen = observed(records, SIZE, status=status)
     assert not planned(example(), records, observed=seen).changed
 
 
 def test_what_is_still_converging_is_no_drift() -> None:
     records = recorded()
     records = replace(records, accounts=(replace(records.accounts[0], places=PLACES),))
-    assert not planned(example(), records, observed=observed(records, lambda _: None)).changed
+    assert not planned(example(), records, observed=observed(records, gone=True)).changed
 
 
 def test_a_node_pool_that_is_gone_at_the_provider_is_made_again(records: Records) -> None:
-    made = planned(example(), records, observed=observed(records, lambda _: None))
+    made = planned(example(), records, observed=observed(records, gone=True))
     assert told(made) == ["create node_pool gpu-fleet/h100"]
     (change,) = desired_rows(made, records, now=START).node_pool_changes
     assert (change.id, change.state) == (records.node_pools[0].id, NodePoolState.PENDING)
@@ -127,6 +127,38 @@ def test_a_cluster_that_is_gone_at_the_provider_is_made_again(records: Records) 
 
 
 def test_a_shape_that_differs_at_the_provider_is_told_and_not_repaired(records: Records) -> None:
-    made = planned(example(), records, observed=observed(records, lambda pool: replace(pool, machine_type="m1")))
+    made = planned(example(), records, observed=observed(records, SHAPE))
     assert not made.changed
     assert made.warnings[0].startswith("node pool gpu-fleet/h100: machineType is m1 at the provider")
+
+
+def test_what_no_provider_changes_in_place_is_told_of_the_cluster_too(records: Records) -> None:
+    seen = {records.pools[0].id: ObservedPool(cluster=observed_cluster(private_nodes=True))}
+    records = replace(records, node_pools=())
+    (warning,) = planned(example(), records, observed=seen).warnings
+    assert warning.startswith(
+        "cluster of pool gpu-fleet: privateNodes is true at the provider and false in the records"
+    )
+
+
+def test_labels_taints_and_bounds_that_were_changed_at_the_provider_are_put_back(records: Records) -> None:
+    seen = observed(
+        records,
+        Difference(path="autoscaling.maxNodes", held=9, wanted=4, in_place=True),
+        Difference(path="labels", held={"team": "a"}, wanted={"team": "b"}, in_place=True),
+        Difference(path="taints", held=[], wanted=[{"key": "k", "value": "", "effect": "NoExecute"}], in_place=True),
+    )
+    made = planned(example(), records, observed=seen)
+    assert told(made) == ["update node_pool gpu-fleet/h100"]
+    assert {field.note for field in made.changes[0].fields} == {"drift"}
+    assert made.changes[0].to_data()["drift"] is True
+    assert made.render().endswith("\nPlan: 1 to update, 1 of these for drift.\n")
+    (change,) = desired_rows(made, records, now=START).node_pool_changes
+    assert (change.shape, change.sized) == (records.node_pools[0].shape, False)
+
+
+def test_drift_of_node_pools_is_told_beside_a_change_of_their_cluster(records: Records) -> None:
+    made = planned(changed(f"{SUBSTRATE}.upgrades", "drain"), records, observed=observed(records, SIZE))
+    assert told(made) == ["update cluster gpu-fleet", "update node_pool gpu-fleet/h100"]
+    writes = desired_rows(made, records, now=START)
+    assert ([raised.state for raised in writes.cluster_raises], len(writes.node_pool_changes)) == (["updating"], 1)

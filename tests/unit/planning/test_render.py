@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import parse_document
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
     Plan,
     Records,
@@ -52,6 +52,8 @@ Sizes
   gpu-fleet/h100  3 nodes x 2 zones = 6, 48 GPUs
   gpu-fleet/cpu   1 node x 2 zones = 2
   all             8 nodes, 48 GPUs
+
+Plan: 2 to create, 1 to update, 1 to delete, 1 blocked.
 """
 
 
@@ -84,6 +86,7 @@ def test_a_plan_as_data_is_plain_and_has_a_stable_order() -> None:
         "name": "gpu-fleet/h100",
         "fields": [{"path": "nodes", "before": 2, "after": 3, "note": ""}],
         "note": "",
+        "drift": False,
     }
     assert data["flavors"][0] == {
         "pool": "gpu-fleet",
@@ -93,6 +96,7 @@ def test_a_plan_as_data_is_plain_and_has_a_stable_order() -> None:
         "zones": 2,
         "total": 6,
         "gpus": 48,
+        "autoscaling": None,
     }
 
 

@@ -45,8 +45,9 @@ def test_an_eleventh_flavor_and_too_many_nodes_exceed_the_quota() -> None:
         planned(data, Records(), zones={"managed-k8s": ZONES})
     assert caught.value.code == Code.QUOTA_EXCEEDED
     assert str(caught.value).splitlines() == [
-        "pool gpu-fleet: 11 node pools; a cluster has at most 10",
-        "pool gpu-fleet, flavor f3: 226 nodes x 2 zones = 452; a node pool has at most 450 nodes at this provider",
+        "pools[0].policy.substrate.flavors: pool gpu-fleet: 11 node pools; a cluster has at most 10",
+        "pools[0].policy.substrate.flavors[3]: pool gpu-fleet, flavor f3: 226 nodes x 2 zones = 452; a node pool has "
+        "at most 450 nodes at this provider",
     ]
 
 

@@ -14,10 +14,10 @@ from .errors import Problem
 
 def unsupported(config: FleetConfig) -> Iterator[Problem]:
     """Pools that this version, or their provider, can do nothing for: UNSUPPORTED."""
-    providers = {account.name: account.provider for account in config.accounts}
+    providers = {(account.tenant_id, account.name): account.provider for account in config.accounts}
     drivers = ", ".join(name for name, can in CAPABILITIES.items() if can.has_driver)
     for path, pool, substrate in _substrates(config):
-        provider = providers[substrate.account]
+        provider = providers[pool.tenant_id, substrate.account]
         can = CAPABILITIES[provider]
         if not can.has_driver:
             yield Problem(
@@ -34,9 +34,9 @@ def unsupported(config: FleetConfig) -> Iterator[Problem]:
 
 def names_too_long(config: FleetConfig) -> Iterator[Problem]:
     """Flavors whose node pool could not have its name at the provider: INVALID_INPUT. It is the flavor's own name."""
-    providers = {account.name: account.provider for account in config.accounts}
-    for path, _pool, substrate in _substrates(config):
-        can = CAPABILITIES[providers[substrate.account]]
+    providers = {(account.tenant_id, account.name): account.provider for account in config.accounts}
+    for path, pool, substrate in _substrates(config):
+        can = CAPABILITIES[providers[pool.tenant_id, substrate.account]]
         for index, flavor in enumerate(substrate.flavors):
             if len(flavor.name) > can.max_node_pool_name:
                 yield Problem(

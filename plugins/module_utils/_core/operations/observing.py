@@ -9,9 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
+from ..model.capabilities import CAPABILITIES
 from ..model.declared import Account, FleetConfig
 from ..model.errors import ProviderError
-from ..model.ids import AccountId, ClusterId, PoolId, new_account_id
+from ..model.ids import AccountId, ClusterId, PoolId, TenantId, new_account_id
 from ..model.records import AccountRecord, ClusterRecord, NodePoolRecord
 from ..model.states import ClusterState
 from ..planning import ObservedPool, Records
@@ -23,18 +24,18 @@ _LOOKS_AT_ONCE = 8
 
 
 def observe(
-    session: Session, records: Records, *, names: Collection[str] | None = None
+    session: Session, records: Records, *, names: Collection[tuple[TenantId, str]] | None = None
 ) -> tuple[dict[PoolId, ObservedPool], dict[PoolId, str]]:
     """What the providers hold for each recorded cluster that was ready before.
 
     Arguments:
-        names: of the pools to look at; None for all.
+        names: owners and names of the pools to look at; None for all.
 
     Returns:
         What is known, and for each pool whose provider did not answer the reason: nothing is concluded of that one.
     """
     accounts = {account.id: account for account in records.accounts}
-    wanted = {pool.id for pool in records.pools if names is None or pool.name in names}
+    wanted = {pool.id for pool in records.pools if names is None or (pool.tenant_id, pool.name) in names}
     node_pools: dict[ClusterId, list[NodePoolRecord]] = {}
     for record in records.node_pools:
         node_pools.setdefault(record.cluster_id, []).append(record)
@@ -71,15 +72,15 @@ def places_of_accounts(
     Raises:
         ProviderError: what a new or changed account names does not exist at the provider, or its credential is refused.
     """
-    recorded = {account.name: account for account in records.accounts}
+    recorded = {(account.tenant_id, account.name): account for account in records.accounts}
     places: dict[str, Mapping[str, str]] = {}
     unread: list[str] = []
     used = {pool.substrate.account for pool in config.pools if pool.substrate is not None}
     for account in config.accounts:
-        row = recorded.get(account.name)
+        row = recorded.get((account.tenant_id, account.name))
         same = row is not None and dict(row.config) == dict(account.config)
         known = row.places if row is not None and same else None
-        if known is None and ask and account.name in used:
+        if known is None and ask and account.name in used and CAPABILITIES[account.provider].has_driver:
             try:
                 known = _places(session, _as_record(account, row.id if row else None, now))
             except ProviderError as error:

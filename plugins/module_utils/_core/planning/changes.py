@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from ..model.declared import Autoscaling
+from ..model.ids import PLATFORM_TENANT, TenantId
+from .naming import Key, titled
+
 
 class ChangeKind(StrEnum):
     """What apply does with a resource.
@@ -50,7 +54,7 @@ class FieldChange:
     Attributes:
         path: below the resource, as the document spells it, e.g. `nodes` of a flavor.
         before, after: plain JSON values; None for not set.
-        note: `identity` or `fixed` (it cannot change), `drift`, or empty.
+        note: `identity`, `fixed` or `lowered` (it cannot change so), `drift`, or empty.
     """
 
     path: str
@@ -65,6 +69,7 @@ class Change:
 
     Attributes:
         name: a site's, account's or pool's name.
+        tenant: the owner of that.
         part: a flavor's name (node pools) or a tenant's (quotas) within the pool `name`; else empty.
         fields: what differs; of a new or deleted resource everything it has.
         note: why it is kept or blocked and what to do, or what is worth knowing; may be empty.
@@ -73,14 +78,25 @@ class Change:
     kind: ChangeKind
     resource: Resource
     name: str
+    tenant: TenantId = PLATFORM_TENANT
     part: str = ""
     fields: tuple[FieldChange, ...] = ()
     note: str = ""
 
     @property
+    def key(self) -> Key:
+        """What the site, account or pool is known by."""
+        return self.tenant, self.name
+
+    @property
     def title(self) -> str:
-        """`gpu-fleet`, `gpu-fleet/h100`."""
-        return f"{self.name}/{self.part}" if self.part else self.name
+        """`gpu-fleet`, `gpu-fleet/h100`; another owner's `acme:gpu-fleet`."""
+        return f"{titled(self.key)}/{self.part}" if self.part else titled(self.key)
+
+    @property
+    def drifted(self) -> bool:
+        """Whether it puts back what was changed or taken away at the provider."""
+        return any(field.note == DRIFT for field in self.fields)
 
     def to_data(self) -> dict[str, Any]:
         """The change as plain values."""
@@ -93,6 +109,7 @@ class Change:
                 for field in self.fields
             ],
             "note": self.note,
+            "drift": self.drifted,
         }
 
 
@@ -105,6 +122,8 @@ class FlavorSize:
         zones: how many zones it spans; None where the provider counts no zones, or they are not known yet.
         total: nodes over all zones; None while the zones are not known.
         gpus: GPUs of all these nodes; None while the total is not known.
+        bounds: of its autoscaling, counted as nodes is; None for a fixed size.
+        least, most: the bounds over all zones; None without bounds, and while the zones are not known.
     """
 
     pool: str
@@ -114,6 +133,14 @@ class FlavorSize:
     zones: int | None
     total: int | None
     gpus: int | None
+    bounds: Autoscaling | None = None
+    least: int | None = None
+    most: int | None = None
+
+    @property
+    def largest(self) -> int | None:
+        """How many nodes it may come to have."""
+        return self.most if self.bounds else self.total
 
     def to_data(self) -> dict[str, Any]:
         """The size as plain values."""
@@ -125,4 +152,12 @@ class FlavorSize:
             "zones": self.zones,
             "total": self.total,
             "gpus": self.gpus,
+            "autoscaling": None
+            if self.bounds is None
+            else {
+                "min_nodes": self.bounds.min_nodes,
+                "max_nodes": self.bounds.max_nodes,
+                "least": self.least,
+                "most": self.most,
+            },
         }

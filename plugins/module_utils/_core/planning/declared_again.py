@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..model.declared import Account, FleetConfig, Pool, Quota, Site
+from .naming import Declared, Key
 from .recorded import Records
 
 
@@ -43,19 +44,26 @@ def declared_again(records: Records) -> FleetConfig:
     )
 
 
-def of_one_pool(config: FleetConfig, name: str, *, accounts: Collection[str] = ()) -> FleetConfig:
+def of_one_pool(config: FleetConfig, pool: Key, *, accounts: Collection[str] = ()) -> FleetConfig:
     """The part of a document that one pool needs: its site, its account, itself and its quotas.
 
     Arguments:
-        accounts: names of further accounts to keep.
+        accounts: names of further accounts to keep; of two with one name, its owner's.
     """
-    pools = tuple(pool for pool in config.pools if pool.name == name)
-    sites = {pool.site for pool in pools}
-    used = {pool.substrate.account for pool in pools if pool.substrate is not None} | set(accounts)
+    declared = Declared.of(config)
+    one = declared.pools.get(pool)
+    if one is None:
+        return FleetConfig(version=config.version)
+    wanted = {*accounts, *([one.substrate.account] if one.substrate is not None else [])}
     return FleetConfig(
         version=config.version,
-        sites=tuple(site for site in config.sites if site.name in sites),
-        accounts=tuple(account for account in config.accounts if account.name in used),
-        pools=pools,
-        quotas=tuple(quota for quota in config.quotas if quota.pool == name),
+        sites=(declared.sites[declared.site_of(one)],),
+        accounts=tuple(
+            account
+            for account in config.accounts
+            if account.name in wanted
+            and (account.tenant_id == one.tenant_id or (one.tenant_id, account.name) not in declared.accounts)
+        ),
+        pools=(one,),
+        quotas=tuple(quota for quota in config.quotas if declared.pool_of(quota) == pool),
     )

@@ -10,12 +10,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from ..model import ids
-from ..model.declared import Account, Site
 from ..model.errors import Code, OperationError
 from ..model.ids import AccountId, PoolId, SiteId, TenantId
 from ..model.records import AccountRecord, QuotaRecord, SiteRecord
 from .changes import EFFECTIVE, Change, ChangeKind, Resource
 from .desired_pools import PoolWrites, pool_writes
+from .naming import Declared, Key, key
 from .plan import Plan
 from .recorded import Index, Records, index
 from .writes import DesiredWrites
@@ -38,18 +38,16 @@ def desired_rows(plan: Plan, records: Records, *, now: datetime) -> DesiredWrite
         raise OperationError(
             Code.CONFLICT, "the fleet was changed by somebody else since the plan was made: plan again"
         )
-    recorded = index(records)
+    recorded, declared = index(records), Declared.of(plan.config)
     changes = [change for change in plan.changes if change.kind in EFFECTIVE]
-    sites = _sites({site.name: site for site in plan.config.sites}, changes, recorded, now=now)
-    accounts = _accounts({account.name: account for account in plan.config.accounts}, changes, recorded, now=now)
-    site_ids = {name: row.id for name, row in recorded.sites.items()} | {row.name: row.id for row in sites}
-    account_ids = {name: row.id for name, row in recorded.accounts.items()} | {row.name: row.id for row in accounts}
-    pools = _pools(plan, changes, recorded, site_ids=site_ids, account_ids=account_ids, now=now)
-    pool_ids = {name: facts.record.id for name, facts in recorded.pools.items()} | {
-        row.name: row.id for item in pools for row in item.pools if row.archived_at is None
+    sites = _sites(declared, changes, recorded, now=now)
+    accounts = _accounts(declared, changes, recorded, now=now)
+    site_ids = {known_by: row.id for known_by, row in recorded.sites.items()} | {key(row): row.id for row in sites}
+    account_ids = {k: row.id for k, row in recorded.accounts.items()} | {key(row): row.id for row in accounts}
+    pools = _pools(plan, declared, changes, recorded, site_ids=site_ids, account_ids=account_ids, now=now)
+    pool_ids = {known_by: facts.record.id for known_by, facts in recorded.pools.items()} | {
+        key(row): row.id for item in pools for row in item.pools if row.archived_at is None
     }
-    dropped_accounts = _named(changes, Resource.ACCOUNT, ChangeKind.DELETE)
-    dropped_sites = _named(changes, Resource.SITE, ChangeKind.DELETE)
     return DesiredWrites(
         sites=sites,
         accounts=accounts,
@@ -59,33 +57,35 @@ def desired_rows(plan: Plan, records: Records, *, now: datetime) -> DesiredWrite
         node_pools=tuple(row for item in pools for row in item.node_pools),
         node_pool_changes=tuple(row for item in pools for row in item.node_pool_changes),
         substrates=tuple(row for item in pools for row in item.substrates),
-        quotas=_quotas(plan, changes, recorded, pool_ids),
+        quotas=_quotas(plan, declared, changes, recorded, pool_ids),
         dropped_quotas=tuple(
-            (TenantId(change.part), recorded.pools[change.name].record.id)
+            (TenantId(change.part), recorded.pools[change.key].record.id)
             for change in changes
             if change.resource == Resource.QUOTA and change.kind == ChangeKind.DELETE
         ),
-        dropped_accounts=tuple(recorded.accounts[name].id for name in dropped_accounts),
-        dropped_sites=tuple(recorded.sites[name].id for name in dropped_sites),
+        dropped_accounts=tuple(
+            recorded.accounts[known_by].id for known_by in _keys(changes, Resource.ACCOUNT, ChangeKind.DELETE)
+        ),
+        dropped_sites=tuple(
+            recorded.sites[known_by].id for known_by in _keys(changes, Resource.SITE, ChangeKind.DELETE)
+        ),
         due=_due(pools, accounts, recorded),
     )
 
 
-def _named(changes: Sequence[Change], resource: Resource, *kinds: ChangeKind) -> list[str]:
-    return [change.name for change in changes if change.resource == resource and change.kind in kinds]
+def _keys(changes: Sequence[Change], resource: Resource, *kinds: ChangeKind) -> list[Key]:
+    return [change.key for change in changes if change.resource == resource and change.kind in kinds]
 
 
-def _sites(
-    declared: Mapping[str, Site], changes: Sequence[Change], recorded: Index, *, now: datetime
-) -> tuple[SiteRecord, ...]:
+def _sites(declared: Declared, changes: Sequence[Change], recorded: Index, *, now: datetime) -> tuple[SiteRecord, ...]:
     rows = []
-    for name in _named(changes, Resource.SITE, ChangeKind.CREATE, ChangeKind.UPDATE):
-        site, record = declared[name], recorded.sites.get(name)
+    for known_by in _keys(changes, Resource.SITE, ChangeKind.CREATE, ChangeKind.UPDATE):
+        site, record = declared.sites[known_by], recorded.sites.get(known_by)
         rows.append(
             SiteRecord(
                 id=record.id if record else ids.new_site_id(now),
                 tenant_id=site.tenant_id,
-                name=name,
+                name=site.name,
                 kind=site.kind,
                 region=site.region,
                 generation=record.generation + 1 if record else 1,
@@ -95,13 +95,13 @@ def _sites(
 
 
 def _accounts(
-    declared: Mapping[str, Account], changes: Sequence[Change], recorded: Index, *, now: datetime
+    declared: Declared, changes: Sequence[Change], recorded: Index, *, now: datetime
 ) -> tuple[AccountRecord, ...]:
     rows = []
     for change in changes:
         if change.resource != Resource.ACCOUNT or change.kind == ChangeKind.DELETE:
             continue
-        account, record = declared[change.name], recorded.accounts.get(change.name)
+        account, record = declared.accounts[change.key], recorded.accounts.get(change.key)
         # Places are read from the provider once; where the account looks has changed, they are read again.
         moved = any(field.path in ("config.zones", "config.eksSubnetIds") for field in change.fields)
         rows.append(
@@ -120,49 +120,53 @@ def _accounts(
 
 def _pools(
     plan: Plan,
+    declared: Declared,
     changes: Sequence[Change],
     recorded: Index,
     *,
-    site_ids: Mapping[str, SiteId],
-    account_ids: Mapping[str, AccountId],
+    site_ids: Mapping[Key, SiteId],
+    account_ids: Mapping[Key, AccountId],
     now: datetime,
 ) -> list[PoolWrites]:
-    declared = {pool.name: pool for pool in plan.config.pools}
-    by_pool: dict[str, list[Change]] = {}
-    kept: dict[str, set[str]] = {}
+    by_pool: dict[Key, list[Change]] = {}
+    kept: dict[Key, set[str]] = {}
     for change in changes:
         if change.resource in (Resource.POOL, Resource.CLUSTER, Resource.NODE_POOL):
-            by_pool.setdefault(change.name, []).append(change)
+            by_pool.setdefault(change.key, []).append(change)
     for change in plan.changes:
         if change.kind == ChangeKind.KEEP and change.resource == Resource.NODE_POOL:
-            kept.setdefault(change.name, set()).add(change.part)
-    return [
-        pool_writes(
-            declared.get(name),
-            recorded.pools.get(name),
-            own,
-            kept_flavors=frozenset(kept.get(name, ())),
-            site_ids=site_ids,
-            account_ids=account_ids,
-            now=now,
+            kept.setdefault(change.key, set()).add(change.part)
+    written = []
+    for known_by, own in by_pool.items():
+        pool = declared.pools.get(known_by)
+        substrate = pool.substrate if pool else None
+        written.append(
+            pool_writes(
+                pool,
+                recorded.pools.get(known_by),
+                own,
+                kept_flavors=frozenset(kept.get(known_by, ())),
+                site_id=site_ids[declared.site_of(pool)] if pool else None,
+                account_id=account_ids[known_by[0], substrate.account] if substrate else None,
+                now=now,
+            )
         )
-        for name, own in by_pool.items()
-    ]
+    return written
 
 
 def _quotas(
-    plan: Plan, changes: Sequence[Change], recorded: Index, pool_ids: Mapping[str, PoolId]
+    plan: Plan, declared: Declared, changes: Sequence[Change], recorded: Index, pool_ids: Mapping[Key, PoolId]
 ) -> tuple[QuotaRecord, ...]:
-    gpus = {(quota.pool, quota.tenant_id): quota.gpus for quota in plan.config.quotas}
+    gpus = {(declared.pool_of(quota), quota.tenant_id): quota.gpus for quota in plan.config.quotas}
     rows = []
     for change in changes:
         if change.resource == Resource.QUOTA and change.kind != ChangeKind.DELETE:
-            key = (change.name, TenantId(change.part))
-            record = recorded.quotas.get(key)
+            tenant = TenantId(change.part)
+            record, wanted = recorded.quotas.get((change.key, tenant)), gpus[change.key, tenant]
             if record:
-                rows.append(replace(record, gpus=gpus[key]))
+                rows.append(replace(record, gpus=wanted))
             else:
-                rows.append(QuotaRecord(tenant_id=key[1], pool_id=pool_ids[change.name], gpus=gpus[key]))
+                rows.append(QuotaRecord(tenant_id=tenant, pool_id=pool_ids[change.key], gpus=wanted))
     return tuple(rows)
 
 

@@ -15,7 +15,7 @@ from ..model.ids import AccountId, ClusterId, PoolId, SiteId
 from ..model.records import ClusterRecord, NodePoolRecord, PoolRecord, SubstrateRecord
 from ..model.states import ClusterState, Intent, NodePoolState, SubstrateState
 from .changes import Change, ChangeKind, Resource
-from .pools import merged
+from .pools import merged, merged_cluster
 from .recorded import PoolFacts
 from .writes import ClusterRaise, NodePoolChange
 
@@ -45,8 +45,8 @@ def pool_writes(
     changes: Sequence[Change],
     *,
     kept_flavors: frozenset[str],
-    site_ids: Mapping[str, SiteId],
-    account_ids: Mapping[str, AccountId],
+    site_id: SiteId | None,
+    account_id: AccountId | None,
     now: datetime,
 ) -> PoolWrites:
     """The rows of one pool that has at least one change to itself, its cluster or its node pools.
@@ -55,17 +55,21 @@ def pool_writes(
         declared: None when the pool leaves the document.
         facts: None when it is new.
         kept_flavors: flavors that stay though they are not declared.
+        site_id: where a declared pool stands.
+        account_id: what a declared substrate stands on.
     """
     kinds = {(change.resource, change.part): change.kind for change in changes}
     if facts is not None and (declared is None or kinds.get((Resource.CLUSTER, "")) == ChangeKind.DELETE):
         return _going(declared, facts, torn_down=(Resource.CLUSTER, "") in kinds, now=now)
-    if declared is None:
+    if declared is None or site_id is None:
         raise AssertionError("a pool that is neither declared nor recorded has no change")
-    pool = _pool_row(declared, facts, kept_flavors=kept_flavors, site_ids=site_ids, now=now)
+    pool = _pool_row(declared, facts, kept_flavors=kept_flavors, site_id=site_id, now=now)
     if pool.substrate is None:
         return PoolWrites(pools=(pool,))
     if facts is None or not facts.backed:
-        return _new_substrate(pool, pool.substrate, account_ids=account_ids, now=now)
+        if account_id is None:
+            raise AssertionError("a substrate stands on an account")
+        return _new_substrate(pool, pool.substrate, account_id=account_id, now=now)
     return _changed_substrate(pool, facts, kinds, now=now)
 
 
@@ -74,14 +78,14 @@ def _pool_row(
     facts: PoolFacts | None,
     *,
     kept_flavors: frozenset[str],
-    site_ids: Mapping[str, SiteId],
+    site_id: SiteId,
     now: datetime,
 ) -> PoolRecord:
     return PoolRecord(
         id=facts.record.id if facts else ids.new_pool_id(now),
         tenant_id=declared.tenant_id,
         name=declared.name,
-        site_id=site_ids[declared.site],
+        site_id=site_id,
         class_=declared.class_,
         gpu_model=declared.gpu_model,
         platform_operated=declared.platform_operated,
@@ -95,14 +99,16 @@ def _substrate(declared: Pool, facts: PoolFacts | None, *, kept_flavors: frozens
     """The substrate to record: as declared, with what is kept of the recorded one."""
     if facts is None or not facts.backed:
         return declared.substrate
-    if declared.substrate is None:
-        return facts.record.substrate
+    standing = facts.record.substrate
+    if declared.substrate is None or standing is None:
+        return standing
     rows = facts.staying
     flavors = [
         merged(flavor, rows[flavor.name]) if flavor.name in rows else flavor for flavor in declared.substrate.flavors
     ]
     flavors += [row.shape for name, row in sorted(rows.items()) if name in kept_flavors]
-    return replace(declared.substrate, flavors=tuple(flavors))
+    cluster = merged_cluster(declared.substrate.cluster, standing.cluster)
+    return replace(declared.substrate, cluster=cluster, flavors=tuple(flavors))
 
 
 def _going(declared: Pool | None, facts: PoolFacts, *, torn_down: bool, now: datetime) -> PoolWrites:
@@ -123,13 +129,11 @@ def _going(declared: Pool | None, facts: PoolFacts, *, torn_down: bool, now: dat
     return PoolWrites(pools=(pool,), substrates=(substrate,), due=(pool.id,))
 
 
-def _new_substrate(
-    pool: PoolRecord, substrate: Substrate, *, account_ids: Mapping[str, AccountId], now: datetime
-) -> PoolWrites:
+def _new_substrate(pool: PoolRecord, substrate: Substrate, *, account_id: AccountId, now: datetime) -> PoolWrites:
     cluster = ClusterRecord(
         id=ids.new_cluster_id(now),
         tenant_id=pool.tenant_id,
-        account_id=account_ids[substrate.account],
+        account_id=account_id,
         substrate_pool_id=pool.id,
         name=ids.cluster_name(pool.id),
         location=substrate.cluster.location,
@@ -188,11 +192,14 @@ def _changed_substrate(
         sized = kind == ChangeKind.CREATE or shape.nodes != row.shape.nodes
         changed.append(NodePoolChange(id=row.id, shape=shape, state=state, sized=sized))
     raised: tuple[ClusterRaise, ...] = ()
-    lost = (Resource.CLUSTER, "") in kinds  # recorded and was there: drift
-    if new or changed or lost:
+    lost = kinds.get((Resource.CLUSTER, "")) == ChangeKind.CREATE  # recorded and was there: drift
+    wish = pool.substrate.cluster.version if pool.substrate else None
+    version = wish if wish != facts.cluster.version else None
+    if new or changed or lost or version:
         moved = ClusterState.PENDING if lost else ClusterState.UPDATING
         settled = facts.cluster.state not in _ON_ITS_WAY
-        raised = (ClusterRaise(id=facts.cluster.id, state=moved if settled else facts.cluster.state),)
+        after = moved if settled else facts.cluster.state
+        raised = (ClusterRaise(id=facts.cluster.id, state=after, version=version),)
     return PoolWrites(
         pools=(pool,),
         cluster_raises=raised,

@@ -5,14 +5,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..model.declared import FleetConfig
-from ..model.records import NodePoolRecord
+from ..model.observed import ObservedCluster
+from ..model.records import ClusterRecord, NodePoolRecord
 from ..model.states import ClusterState, NodePoolState, ProviderStatus
 from .changes import DRIFT, Change, ChangeKind, FieldChange, Resource
 from .fields import flavor_values, substrate_values
+from .naming import Key, key, titled
 from .pools import PoolPlan
 from .recorded import Index, Observed, ObservedPool, PoolFacts
 
@@ -39,7 +42,7 @@ def plan_drift(
     Whatever is still on its way, or is changed by the plan anyhow, is not drift.
     """
     busy = {
-        (change.name, change.part)
+        (change.key, change.part)
         for item in planned
         for change in item.changes
         if change.resource in (Resource.CLUSTER, Resource.NODE_POOL)
@@ -47,19 +50,20 @@ def plan_drift(
     changes: list[Change] = []
     warnings: list[str] = []
     for pool in config.pools:
-        facts = recorded.pools.get(pool.name)
-        if facts is None or pool.substrate is None or not facts.backed or (pool.name, "") in busy:
+        facts = recorded.pools.get(key(pool))
+        if facts is None or pool.substrate is None or not facts.backed:
             continue
         seen = observed.get(facts.record.id)
         if seen is None or facts.cluster is None or facts.cluster.state != ClusterState.READY:
             continue
-        rows = {name: row for name, row in facts.staying.items() if (pool.name, name) not in busy and _is_ready(row)}
+        rows = {name: row for name, row in facts.staying.items() if (key(pool), name) not in busy and _is_ready(row)}
         if seen.cluster is None:
-            changes += _missing_cluster(facts, rows)
+            changes += [] if (key(pool), "") in busy else _missing_cluster(facts, rows)
             continue
+        warnings += _cluster_shape(facts.cluster, seen.cluster, pool=titled(key(pool)))
         for row in rows.values():
-            changes += _node_pool(pool.name, row, seen)
-            warnings += _shape(pool.name, row, seen)
+            changes += _node_pool(key(pool), row, seen)
+            warnings += _shape(titled(key(pool)), row, seen)
     return Drift(changes=tuple(changes), warnings=tuple(warnings))
 
 
@@ -69,17 +73,25 @@ def _is_ready(row: NodePoolRecord) -> bool:
 
 def _missing_cluster(facts: PoolFacts, rows: Mapping[str, NodePoolRecord]) -> Iterator[Change]:
     values = substrate_values(facts.record.substrate) if facts.record.substrate else {}
-    name = facts.record.name
-    yield Change(kind=ChangeKind.CREATE, resource=Resource.CLUSTER, name=name, fields=_again(values), note=_MISSING)
+    tenant, name = key(facts.record)
+    yield Change(
+        kind=ChangeKind.CREATE,
+        resource=Resource.CLUSTER,
+        tenant=tenant,
+        name=name,
+        fields=_again(values),
+        note=_MISSING,
+    )
     for row in rows.values():
-        yield _missing_node_pool(name, row)
+        yield _missing_node_pool((tenant, name), row)
 
 
-def _missing_node_pool(pool: str, row: NodePoolRecord) -> Change:
+def _missing_node_pool(pool: Key, row: NodePoolRecord) -> Change:
     return Change(
         kind=ChangeKind.CREATE,
         resource=Resource.NODE_POOL,
-        name=pool,
+        tenant=pool[0],
+        name=pool[1],
         part=row.name,
         fields=_again(flavor_values(row.shape)),
         note=_MISSING,
@@ -94,7 +106,7 @@ def _again(values: Mapping[str, object]) -> tuple[FieldChange, ...]:
     )
 
 
-def _node_pool(pool: str, row: NodePoolRecord, seen: ObservedPool) -> Iterator[Change]:
+def _node_pool(pool: Key, row: NodePoolRecord, seen: ObservedPool) -> Iterator[Change]:
     """A node pool that is not there any more, or that was changed at the provider and can be put back."""
     found = seen.node_pools.get(row.name)
     if found is None:
@@ -109,7 +121,8 @@ def _node_pool(pool: str, row: NodePoolRecord, seen: ObservedPool) -> Iterator[C
         yield Change(
             kind=ChangeKind.UPDATE,
             resource=Resource.NODE_POOL,
-            name=pool,
+            tenant=pool[0],
+            name=pool[1],
             part=row.name,
             fields=fields,
             note="drift: it was changed at the provider, and is put back",
@@ -121,6 +134,19 @@ def _shape(pool: str, row: NodePoolRecord, seen: ObservedPool) -> Iterator[str]:
     for item in seen.differences.get(row.name, ()):
         if not item.in_place:
             yield (
-                f"node pool {pool}/{row.name}: {item.path} is {item.held} at the provider and {item.wanted} in the "
-                "records: it cannot be changed in place; add another flavor, and remove this one"
+                f"node pool {pool}/{row.name}: {item.path} is {_told(item.held)} at the provider and "
+                f"{_told(item.wanted)} in the records: it cannot be changed in place; add another flavor, and remove "
+                "this one"
             )
+
+
+def _cluster_shape(record: ClusterRecord, seen: ObservedCluster, *, pool: str) -> Iterator[str]:
+    if seen.private_nodes != record.private_nodes:
+        yield (
+            f"cluster of pool {pool}: privateNodes is {_told(seen.private_nodes)} at the provider and "
+            f"{_told(record.private_nodes)} in the records: it is left as it is; create a new pool to have it otherwise"
+        )
+
+
+def _told(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

@@ -13,6 +13,7 @@ from typing import Any
 from ..model.ids import PoolId
 from ..model.states import ClusterState, NodePoolState
 from .changes import DRIFT, ChangeKind, Resource
+from .naming import titled
 from .plan import Plan
 from .recorded import Observed, ObservedPool, PoolFacts, Records, index
 
@@ -97,9 +98,10 @@ def drift_report(
     for field in _repaired(plan):
         repaired.setdefault(field.name.partition("/")[0], []).append(field)
     report = []
-    for name, facts in sorted(index(records).pools.items()):
+    for known_by, facts in sorted(index(records).pools.items(), key=lambda item: item[0][::-1]):
         if not facts.backed:
             continue
+        name = titled(known_by)
         seen = observed.get(facts.record.id)
         fields = [*repaired.get(name, ()), *(_told_only(name, facts, seen) if seen else ())]
         reason = "" if fields else _unknown(facts, seen, unseen.get(facts.record.id))

@@ -5,33 +5,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from ..model.declared import FleetConfig
 from .changes import Change, ChangeKind, FieldChange, Resource
-from .fields import REMEDY, Values, account_values, appearing, compare, site_values, vanishing
+from .fields import LOWERED, REMEDY, Values, account_values, appearing, compare, site_values, vanishing
+from .naming import Key, key, titled
 from .recorded import Index
 from .scope import Scope, covers
 
 NEEDS_PRUNE = "not in the document: kept, needs prune"
+
+_MOST_NAMED = 5
+"""Pools of a note: ten thousand may stand on one account."""
 
 
 def plan_sites(config: FleetConfig, recorded: Index, *, scope: Scope, prune: bool) -> list[Change]:
     """The sites' changes, in the document's order, those no longer declared last."""
     changes = []
     for site in config.sites:
-        record = recorded.sites.get(site.name)
+        record = recorded.sites.get(key(site))
         before = site_values(record) if record else None
-        changes += declared_change(Resource.SITE, site.name, before, site_values(site))
-    declared = {site.name for site in config.sites}
-    going = {pool for pool in recorded.pools if prune and covers(scope.pools, pool)} - {p.name for p in config.pools}
-    for name, row in sorted(recorded.sites.items()):
-        if name in declared or not covers(scope.sites, name):
+        changes += _declared_change(Resource.SITE, key(site), before, site_values(site))
+    declared = {key(site) for site in config.sites}
+    going = {pool for pool in recorded.pools if prune and covers(scope.pools, pool)} - {key(p) for p in config.pools}
+    for known_by, row in sorted(recorded.sites.items()):
+        if known_by in declared or not covers(scope.sites, known_by):
             continue
         standing = [
-            facts.record.name
+            titled(key(facts.record))
             for facts in recorded.on_site.get(row.id, ())
-            if facts.substrate is not None or facts.record.name not in going
+            if facts.substrate is not None or key(facts.record) not in going
         ]
-        changes.append(_undeclared_change(Resource.SITE, name, site_values(row), standing, prune=prune))
+        changes.append(_undeclared_change(Resource.SITE, known_by, site_values(row), standing, prune=prune))
     return changes
 
 
@@ -39,44 +45,61 @@ def plan_accounts(config: FleetConfig, recorded: Index, *, scope: Scope, prune: 
     """The accounts' changes, in the document's order, those no longer declared last."""
     changes = []
     for account in config.accounts:
-        record = recorded.accounts.get(account.name)
+        record = recorded.accounts.get(key(account))
         before = account_values(record) if record else None
         in_use = record is not None and record.id in recorded.on_account
-        changes += declared_change(Resource.ACCOUNT, account.name, before, account_values(account), in_use=in_use)
-    declared = {account.name for account in config.accounts}
-    for name, row in sorted(recorded.accounts.items()):
-        if name not in declared and covers(scope.accounts, name):
+        changes += _declared_change(Resource.ACCOUNT, key(account), before, account_values(account), in_use=in_use)
+    declared = {key(account) for account in config.accounts}
+    for known_by, row in sorted(recorded.accounts.items()):
+        if known_by not in declared and covers(scope.accounts, known_by):
             standing = recorded.on_account.get(row.id, [])
-            changes.append(_undeclared_change(Resource.ACCOUNT, name, account_values(row), standing, prune=prune))
+            changes.append(_undeclared_change(Resource.ACCOUNT, known_by, account_values(row), standing, prune=prune))
     return changes
 
 
-def declared_change(
-    resource: Resource, name: str, before: Values | None, after: Values, *, in_use: bool = True
+def _declared_change(
+    resource: Resource, known_by: Key, before: Values | None, after: Values, *, in_use: bool = True
 ) -> list[Change]:
     """The change that brings a resource from its recorded to its declared values: one, or none when they agree."""
     if before is None:
-        return [Change(kind=ChangeKind.CREATE, resource=resource, name=name, fields=appearing(after))]
+        tenant, name = known_by
+        return [Change(kind=ChangeKind.CREATE, resource=resource, tenant=tenant, name=name, fields=appearing(after))]
     fields = compare(resource, before, after, in_use=in_use)
-    return [update_or_blocked(resource, name, fields)] if fields else []
+    return [update_or_blocked(resource, known_by, fields)] if fields else []
 
 
-def update_or_blocked(resource: Resource, name: str, fields: tuple[FieldChange, ...], *, part: str = "") -> Change:
-    """An update, or a blocked change when one of the fields cannot change in place."""
-    stuck = [field.path for field in fields if field.note]
-    if not stuck:
-        return Change(kind=ChangeKind.UPDATE, resource=resource, name=name, part=part, fields=fields)
-    note = f"{', '.join(stuck)} cannot change in place: {REMEDY[resource]}"
-    return Change(kind=ChangeKind.BLOCKED, resource=resource, name=name, part=part, fields=fields, note=note)
+def update_or_blocked(resource: Resource, known_by: Key, fields: tuple[FieldChange, ...], *, part: str = "") -> Change:
+    """An update, or a blocked change when one of the fields cannot change so."""
+    tenant, name = known_by
+    why = "; ".join(_reasons(resource, fields))
+    kind = ChangeKind.BLOCKED if why else ChangeKind.UPDATE
+    return Change(kind=kind, resource=resource, tenant=tenant, name=name, part=part, fields=fields, note=why)
 
 
-def _undeclared_change(resource: Resource, name: str, values: Values, standing: list[str], *, prune: bool) -> Change:
+def _reasons(resource: Resource, fields: tuple[FieldChange, ...]) -> Iterator[str]:
+    stuck = [field.path for field in fields if field.note and field.note != LOWERED]
+    if stuck:
+        yield f"{', '.join(stuck)} cannot change in place: {REMEDY[resource]}"
+    for field in fields:
+        if field.note == LOWERED:
+            yield f"{field.path} is never lowered: leave it at {field.before} or above, or {REMEDY[resource]}"
+
+
+def _undeclared_change(
+    resource: Resource, known_by: Key, values: Values, standing: list[str], *, prune: bool
+) -> Change:
+    tenant, name = known_by
     if not prune:
-        return Change(kind=ChangeKind.KEEP, resource=resource, name=name, note=NEEDS_PRUNE)
+        return Change(kind=ChangeKind.KEEP, resource=resource, tenant=tenant, name=name, note=NEEDS_PRUNE)
     if standing:
-        pools = ", ".join(standing)
         note = (
-            f"kept until nothing of pool {pools} is left on it: it goes then if the run waits, else with the next prune"
+            f"kept until nothing of pool {_some(standing)} is left on it: it goes then if the run waits, else with the "
+            "next prune"
         )
-        return Change(kind=ChangeKind.KEEP, resource=resource, name=name, note=note)
-    return Change(kind=ChangeKind.DELETE, resource=resource, name=name, fields=vanishing(values))
+        return Change(kind=ChangeKind.KEEP, resource=resource, tenant=tenant, name=name, note=note)
+    return Change(kind=ChangeKind.DELETE, resource=resource, tenant=tenant, name=name, fields=vanishing(values))
+
+
+def _some(names: list[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 from ..model.declared import FleetConfig
-from . import drift, places, pools, quotas, sizes
+from . import drift, limits, places, pools, quotas, sizes
+from .naming import Declared
 from .plan import Plan
 from .recorded import Observed, Records, index
 from .scope import Scope
@@ -36,16 +37,21 @@ def plan(
         scope: what counts as no longer declared where the document does not name it; None for what goes with `state`.
 
     Raises:
-        OperationError: QUOTA_EXCEEDED, for more node pools or nodes than there can be; every case at once.
+        OperationError: UNSUPPORTED, for pools on a provider without a driver; QUOTA_EXCEEDED, for more node pools or
+            nodes than there can be; every case at once.
+        InvalidInput: a name that is too long at the provider.
     """
     recorded = index(records)
     scope = scope or (Scope.of_everything() if state == "present" else Scope.of_document(config))
     wanted = config if state == "present" else FleetConfig(version=config.version)
-    flavor_sizes = sizes.sizes(wanted, recorded, zones=zones)
-    sizes.check_limits(wanted, recorded, flavor_sizes)
-    pool_plan = pools.plan_pools(wanted, recorded, scope=scope, prune=prune)
+    limits.check_providers(wanted)
+    declared = Declared.of(wanted)
+    account_zones = sizes.zones_of_accounts(wanted, recorded, zones=zones)
+    flavor_sizes = sizes.sizes(wanted, declared, account_zones)
+    limits.check_sizes(wanted, declared, recorded, flavor_sizes)
+    pool_plan = pools.plan_pools(wanted, declared, recorded, scope=scope, prune=prune)
     drifted = drift.plan_drift(wanted, recorded, pool_plan, observed=observed or {})
-    quota_changes = quotas.plan_quotas(wanted, recorded, scope=scope, prune=prune)
+    quota_changes = quotas.plan_quotas(wanted, declared, recorded, scope=scope, prune=prune)
     changes = (
         *places.plan_sites(wanted, recorded, scope=scope, prune=prune),
         *places.plan_accounts(wanted, recorded, scope=scope, prune=prune),
@@ -58,8 +64,8 @@ def plan(
         changes=changes,
         sizes=flavor_sizes,
         warnings=(
-            *sizes.warnings(wanted, flavor_sizes),
-            *quotas.warnings(wanted, recorded),
+            *sizes.warnings(wanted, declared, account_zones),
+            *quotas.warnings(wanted, declared, recorded),
             *drifted.warnings,
         ),
     )

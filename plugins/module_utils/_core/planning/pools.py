@@ -7,12 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
-from ..model.declared import Flavor, FleetConfig, Pool, Substrate
+from ..model.declared import CreateCluster, Flavor, FleetConfig, Pool, Substrate
 from ..model.records import NodePoolRecord
 from ..model.states import NodePoolState
 from .changes import Change, ChangeKind, Resource
-from .fields import appearing, compare, flavor_values, pool_values, substrate_values, vanishing
+from .fields import (
+    VERSION,
+    appearing,
+    compare,
+    flavor_values,
+    minor_version,
+    pool_values,
+    substrate_values,
+    vanishing,
+)
+from .naming import Declared, Key, key, titled
 from .places import NEEDS_PRUNE, update_or_blocked
 from .recorded import Index, PoolFacts
 from .scope import Scope, covers
@@ -22,94 +33,99 @@ from .scope import Scope, covers
 class PoolPlan:
     """One pool's changes: the pool, then its cluster, then its node pools."""
 
-    name: str
+    pool: Key
     changes: tuple[Change, ...]
 
 
-def plan_pools(config: FleetConfig, recorded: Index, *, scope: Scope, prune: bool) -> tuple[PoolPlan, ...]:
+def plan_pools(
+    config: FleetConfig, declared: Declared, recorded: Index, *, scope: Scope, prune: bool
+) -> tuple[PoolPlan, ...]:
     """The pools' changes, in the document's order, those no longer declared last."""
-    leaving = {facts.record.name: facts for facts in recorded.leaving}
+    leaving = {key(facts.record): facts for facts in recorded.leaving}
     plans = []
     for pool in config.pools:
-        facts = recorded.pools.get(pool.name)
+        facts = recorded.pools.get(key(pool))
+        site = titled(declared.site_of(pool))
         if facts is None:
-            changes = _new_pool(pool, leaving.get(pool.name))
+            changes = _new_pool(pool, leaving.get(key(pool)), site=site)
         else:
-            changes = _known_pool(pool, facts, recorded, prune=prune)
-        plans.append(PoolPlan(name=pool.name, changes=tuple(changes)))
-    declared = {pool.name for pool in config.pools}
-    for name, facts in sorted(recorded.pools.items()):
-        if name not in declared and covers(scope.pools, name):
-            plans.append(PoolPlan(name=name, changes=tuple(_undeclared_pool(facts, recorded, prune=prune))))
+            changes = _known_pool(pool, facts, recorded, site=site, prune=prune)
+        plans.append(PoolPlan(pool=key(pool), changes=tuple(changes)))
+    for known_by, facts in sorted(recorded.pools.items(), key=lambda item: item[0]):
+        if known_by not in declared.pools and covers(scope.pools, known_by):
+            plans.append(PoolPlan(pool=known_by, changes=tuple(_undeclared_pool(facts, recorded, prune=prune))))
     return tuple(plans)
 
 
 def grouped(plans: Iterable[PoolPlan], *more: Iterable[Change]) -> list[Change]:
     """All changes pool by pool: each pool's own, then what `more` has for it."""
-    by_pool: dict[str, list[Change]] = {}
+    by_pool: dict[Key, list[Change]] = {}
     for item in plans:
-        by_pool.setdefault(item.name, []).extend(item.changes)
+        by_pool.setdefault(item.pool, []).extend(item.changes)
     for changes in more:
         for change in changes:
-            by_pool.setdefault(change.name, []).append(change)
+            by_pool.setdefault(change.key, []).append(change)
     return [change for changes in by_pool.values() for change in changes]
 
 
 def merged(flavor: Flavor, row: NodePoolRecord) -> Flavor:
     """The flavor as it is to be recorded: what the document leaves unset keeps its recorded value."""
-    if flavor.disk_gib is None and row.shape.disk_gib is not None:
-        return replace(flavor, disk_gib=row.shape.disk_gib)
-    return flavor
+    standing = row.shape
+    return replace(
+        flavor,
+        disk_gib=standing.disk_gib if flavor.disk_gib is None else flavor.disk_gib,
+        disk_type=standing.disk_type if flavor.disk_type is None else flavor.disk_type,
+        labels=standing.labels if flavor.labels is None else flavor.labels,
+        taints=standing.taints if flavor.taints is None else flavor.taints,
+    )
 
 
-def _new_pool(pool: Pool, earlier: PoolFacts | None) -> list[Change]:
+def merged_cluster(declared: CreateCluster, standing: CreateCluster) -> CreateCluster:
+    """The cluster as it is to be recorded, likewise."""
+    return replace(declared, version=standing.version if declared.version is None else declared.version)
+
+
+def _change(kind: ChangeKind, resource: Resource, pool: Key, **rest: Any) -> Change:
+    return Change(kind=kind, resource=resource, tenant=pool[0], name=pool[1], **rest)
+
+
+def _new_pool(pool: Pool, earlier: PoolFacts | None, *, site: str) -> list[Change]:
     note = f"a new pool: the earlier one of this name ({earlier.record.id}) is still being torn down" if earlier else ""
-    own = Change(
-        kind=ChangeKind.CREATE,
-        resource=Resource.POOL,
-        name=pool.name,
-        fields=appearing(pool_values(pool, site=pool.site)),
-        note=note,
-    )
-    return [own, *(_new_substrate(pool.name, pool.substrate) if pool.substrate else [])]
+    fields = appearing(pool_values(pool, site=site))
+    own = _change(ChangeKind.CREATE, Resource.POOL, key(pool), fields=fields, note=note)
+    return [own, *(_new_substrate(key(pool), pool.substrate) if pool.substrate else [])]
 
 
-def _new_substrate(pool: str, substrate: Substrate) -> list[Change]:
-    cluster = Change(
-        kind=ChangeKind.CREATE, resource=Resource.CLUSTER, name=pool, fields=appearing(substrate_values(substrate))
-    )
+def _new_substrate(pool: Key, substrate: Substrate) -> list[Change]:
+    cluster = _change(ChangeKind.CREATE, Resource.CLUSTER, pool, fields=appearing(substrate_values(substrate)))
     return [cluster, *(_new_flavor(pool, flavor) for flavor in substrate.flavors)]
 
 
-def _new_flavor(pool: str, flavor: Flavor) -> Change:
-    return Change(
-        kind=ChangeKind.CREATE,
-        resource=Resource.NODE_POOL,
-        name=pool,
-        part=flavor.name,
-        fields=appearing(flavor_values(flavor)),
-    )
+def _new_flavor(pool: Key, flavor: Flavor) -> Change:
+    fields = appearing(flavor_values(flavor))
+    return _change(ChangeKind.CREATE, Resource.NODE_POOL, pool, part=flavor.name, fields=fields)
 
 
-def _known_pool(pool: Pool, facts: PoolFacts, recorded: Index, *, prune: bool) -> list[Change]:
-    site = recorded.site_names.get(facts.record.site_id)
-    own = compare(Resource.POOL, pool_values(facts.record, site=site), pool_values(pool, site=pool.site))
-    changes = [update_or_blocked(Resource.POOL, pool.name, own)] if own else []
+def _known_pool(pool: Pool, facts: PoolFacts, recorded: Index, *, site: str, prune: bool) -> list[Change]:
+    standing = recorded.site_titles.get(facts.record.site_id)
+    own = compare(Resource.POOL, pool_values(facts.record, site=standing), pool_values(pool, site=site))
+    changes = [update_or_blocked(Resource.POOL, key(pool), own)] if own else []
     if pool.substrate is None:
         return changes + (_dropped_substrate(facts, prune=prune) if facts.backed else [])
     if facts.backed and facts.record.substrate is not None:
-        return changes + _known_substrate(pool.name, facts.record.substrate, pool.substrate, facts, prune=prune)
+        return changes + _known_substrate(key(pool), facts.record.substrate, pool.substrate, facts, prune=prune)
     if facts.tearing_down and facts.substrate is not None:
         note = (
             f"its earlier substrate is still being torn down ({facts.substrate.state}): apply again when that is over, "
             "or create a new pool instead"
         )
-        return [*changes, Change(kind=ChangeKind.BLOCKED, resource=Resource.CLUSTER, name=pool.name, note=note)]
-    return changes + _new_substrate(pool.name, pool.substrate)
+        return [*changes, _change(ChangeKind.BLOCKED, Resource.CLUSTER, key(pool), note=note)]
+    return changes + _new_substrate(key(pool), pool.substrate)
 
 
-def _known_substrate(pool: str, before: Substrate, after: Substrate, facts: PoolFacts, *, prune: bool) -> list[Change]:
-    fields = compare(Resource.CLUSTER, substrate_values(before), substrate_values(after))
+def _known_substrate(pool: Key, before: Substrate, after: Substrate, facts: PoolFacts, *, prune: bool) -> list[Change]:
+    standing = {**substrate_values(before), VERSION: _standing_version(before.cluster, after.cluster, facts)}
+    fields = compare(Resource.CLUSTER, standing, substrate_values(after))
     changes = [update_or_blocked(Resource.CLUSTER, pool, fields)] if fields else []
     for flavor in after.flavors:
         changes += _flavor(pool, flavor, facts)
@@ -120,60 +136,56 @@ def _known_substrate(pool: str, before: Substrate, after: Substrate, facts: Pool
     return changes
 
 
-def _flavor(pool: str, flavor: Flavor, facts: PoolFacts) -> list[Change]:
+def _standing_version(before: CreateCluster, after: CreateCluster, facts: PoolFacts) -> str | None:
+    """The version that a wish is compared with: the one recorded, else the one that runs where the wish is below it.
+
+    A wish that is recorded stays fulfilled when the provider moves the cluster beyond it.
+    """
+    outputs = facts.cluster.outputs if facts.cluster else None
+    if before.version is not None or after.version is None or outputs is None:
+        return before.version
+    return outputs.version if minor_version(after.version) < minor_version(outputs.version) else None
+
+
+def _flavor(pool: Key, flavor: Flavor, facts: PoolFacts) -> list[Change]:
     row = facts.flavors.get(flavor.name)
     if flavor.name in facts.other_node_pools:
         note = "a node pool of this name was added to the cluster by a caller: delete that one, or rename the flavor"
-        return [_blocked_flavor(pool, flavor.name, note)]
+        return [_change(ChangeKind.BLOCKED, Resource.NODE_POOL, pool, part=flavor.name, note=note)]
     if row is None:
         return [_new_flavor(pool, flavor)]
     if row.state == NodePoolState.DELETING:
         note = "the earlier node pool of this name is still being deleted: apply again when it is gone"
-        return [_blocked_flavor(pool, flavor.name, note)]
+        return [_change(ChangeKind.BLOCKED, Resource.NODE_POOL, pool, part=flavor.name, note=note)]
     fields = compare(Resource.NODE_POOL, flavor_values(row.shape), flavor_values(flavor))
     return [update_or_blocked(Resource.NODE_POOL, pool, fields, part=flavor.name)] if fields else []
 
 
-def _blocked_flavor(pool: str, flavor: str, note: str) -> Change:
-    return Change(kind=ChangeKind.BLOCKED, resource=Resource.NODE_POOL, name=pool, part=flavor, note=note)
-
-
-def _undeclared_flavor(pool: str, row: NodePoolRecord, *, prune: bool) -> Change:
+def _undeclared_flavor(pool: Key, row: NodePoolRecord, *, prune: bool) -> Change:
     if not prune:
-        return Change(kind=ChangeKind.KEEP, resource=Resource.NODE_POOL, name=pool, part=row.name, note=NEEDS_PRUNE)
-    return Change(
-        kind=ChangeKind.DELETE,
-        resource=Resource.NODE_POOL,
-        name=pool,
-        part=row.name,
-        fields=vanishing(flavor_values(row.shape)),
-    )
+        return _change(ChangeKind.KEEP, Resource.NODE_POOL, pool, part=row.name, note=NEEDS_PRUNE)
+    fields = vanishing(flavor_values(row.shape))
+    return _change(ChangeKind.DELETE, Resource.NODE_POOL, pool, part=row.name, fields=fields)
 
 
 def _dropped_substrate(facts: PoolFacts, *, prune: bool) -> list[Change]:
     if not prune:
         note = "policy.substrate is not in the document: kept, needs prune"
-        return [Change(kind=ChangeKind.KEEP, resource=Resource.CLUSTER, name=facts.record.name, note=note)]
+        return [_change(ChangeKind.KEEP, Resource.CLUSTER, key(facts.record), note=note)]
     return _vanishing_substrate(facts)
 
 
 def _vanishing_substrate(facts: PoolFacts) -> list[Change]:
     values = substrate_values(facts.record.substrate) if facts.record.substrate else {}
-    name = facts.record.name
-    cluster = Change(
-        kind=ChangeKind.DELETE,
-        resource=Resource.CLUSTER,
-        name=name,
-        fields=vanishing(values),
-        note="once its bookings have ended: nothing is force-released",
-    )
-    return [cluster, *(_undeclared_flavor(name, row, prune=True) for _flavor, row in sorted(facts.staying.items()))]
+    pool, note = key(facts.record), "once its bookings have ended: nothing is force-released"
+    cluster = _change(ChangeKind.DELETE, Resource.CLUSTER, pool, fields=vanishing(values), note=note)
+    return [cluster, *(_undeclared_flavor(pool, row, prune=True) for _name, row in sorted(facts.staying.items()))]
 
 
 def _undeclared_pool(facts: PoolFacts, recorded: Index, *, prune: bool) -> list[Change]:
-    name = facts.record.name
+    pool = key(facts.record)
     if not prune:
-        return [Change(kind=ChangeKind.KEEP, resource=Resource.POOL, name=name, note=NEEDS_PRUNE)]
-    values = pool_values(facts.record, site=recorded.site_names.get(facts.record.site_id))
-    own = Change(kind=ChangeKind.DELETE, resource=Resource.POOL, name=name, fields=vanishing(values))
+        return [_change(ChangeKind.KEEP, Resource.POOL, pool, note=NEEDS_PRUNE)]
+    values = pool_values(facts.record, site=recorded.site_titles.get(facts.record.site_id))
+    own = _change(ChangeKind.DELETE, Resource.POOL, pool, fields=vanishing(values))
     return [own, *(_vanishing_substrate(facts) if facts.backed else [])]

@@ -7,36 +7,41 @@ from __future__ import annotations
 
 from ..model.declared import FleetConfig
 from .changes import Change, ChangeKind, FieldChange, Resource
+from .naming import Declared, titled
 from .places import NEEDS_PRUNE
 from .recorded import Index
 from .scope import Scope, covers
 
 
-def plan_quotas(config: FleetConfig, recorded: Index, *, scope: Scope, prune: bool) -> list[Change]:
+def plan_quotas(config: FleetConfig, declared: Declared, recorded: Index, *, scope: Scope, prune: bool) -> list[Change]:
     """The quotas' changes, in the document's order, those no longer declared last."""
     changes = []
+    still = set()
     for quota in config.quotas:
-        record = recorded.quotas.get((quota.pool, quota.tenant_id))
+        pool = declared.pool_of(quota)
+        still.add((pool, quota.tenant_id))
+        record = recorded.quotas.get((pool, quota.tenant_id))
         if record is not None and record.gpus == quota.gpus:
             continue
         changes.append(
             Change(
                 kind=ChangeKind.UPDATE if record else ChangeKind.CREATE,
                 resource=Resource.QUOTA,
-                name=quota.pool,
+                tenant=pool[0],
+                name=pool[1],
                 part=quota.tenant_id,
                 fields=(FieldChange(path="gpus", before=record.gpus if record else None, after=quota.gpus),),
             )
         )
-    declared = {(quota.pool, quota.tenant_id) for quota in config.quotas}
     for (pool, tenant), row in sorted(recorded.quotas.items()):
-        if (pool, tenant) in declared or not covers(scope.pools, pool):
+        if (pool, tenant) in still or not covers(scope.pools, pool):
             continue
         changes.append(
             Change(
                 kind=ChangeKind.DELETE if prune else ChangeKind.KEEP,
                 resource=Resource.QUOTA,
-                name=pool,
+                tenant=pool[0],
+                name=pool[1],
                 part=tenant,
                 fields=(FieldChange(path="gpus", before=row.gpus, after=None),) if prune else (),
                 note="" if prune else NEEDS_PRUNE,
@@ -45,14 +50,15 @@ def plan_quotas(config: FleetConfig, recorded: Index, *, scope: Scope, prune: bo
     return changes
 
 
-def warnings(config: FleetConfig, recorded: Index) -> list[str]:
+def warnings(config: FleetConfig, declared: Declared, recorded: Index) -> list[str]:
     """Quotas that are set below what is held now."""
     told = []
     for quota in config.quotas:
-        record = recorded.quotas.get((quota.pool, quota.tenant_id))
+        pool = declared.pool_of(quota)
+        record = recorded.quotas.get((pool, quota.tenant_id))
         if record is not None and quota.gpus < record.used and quota.gpus != record.gpus:
             told.append(
-                f"tenant {quota.tenant_id} holds {record.used} GPUs of pool {quota.pool}, more than its new quota of "
+                f"tenant {quota.tenant_id} holds {record.used} GPUs of pool {titled(pool)}, more than its new quota of "
                 f"{quota.gpus}: nothing is taken away, and nothing more is given"
             )
     return told

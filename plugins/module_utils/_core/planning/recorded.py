@@ -20,6 +20,7 @@ from ..model.records import (
     SubstrateRecord,
 )
 from ..model.states import ClusterState, Intent, NodePoolState, SubstrateState
+from .naming import Key, key, titled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,22 +96,23 @@ class PoolFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Index:
-    """The records by name.
+    """The records by owner and name.
 
     Attributes:
         pools: those that are not archived.
         leaving: archived pools whose substrate is not gone yet.
-        quotas: by pool's name and tenant.
-        on_account: names of the pools whose substrate lives on an account, sorted.
+        quotas: by pool and tenant.
+        site_titles: each site's title, as naming.titled.
+        on_account: titles of the pools whose substrate lives on an account, sorted.
         on_site: the pools, leaving ones too, that stand at a site.
     """
 
-    sites: Mapping[str, SiteRecord]
-    accounts: Mapping[str, AccountRecord]
-    pools: Mapping[str, PoolFacts]
+    sites: Mapping[Key, SiteRecord]
+    accounts: Mapping[Key, AccountRecord]
+    pools: Mapping[Key, PoolFacts]
     leaving: tuple[PoolFacts, ...]
-    quotas: Mapping[tuple[str, TenantId], QuotaRecord]
-    site_names: Mapping[SiteId, str]
+    quotas: Mapping[tuple[Key, TenantId], QuotaRecord]
+    site_titles: Mapping[SiteId, str]
     on_account: Mapping[AccountId, list[str]]
     on_site: Mapping[SiteId, list[PoolFacts]]
 
@@ -139,22 +141,24 @@ def index(records: Records) -> Index:
             other_node_pools=frozenset(row.name for row in rows if not row.of_flavor),
         )
 
-    everything = sorted((facts(pool) for pool in records.pools), key=lambda item: item.record.name)
+    everything = sorted(
+        (facts(pool) for pool in records.pools), key=lambda item: (item.record.name, item.record.tenant_id)
+    )
     on_account: dict[AccountId, list[str]] = {}
     on_site: dict[SiteId, list[PoolFacts]] = {}
     for item in everything:
         if item.substrate is not None:
-            on_account.setdefault(item.substrate.account_id, []).append(item.record.name)
+            on_account.setdefault(item.substrate.account_id, []).append(titled(key(item.record)))
         if item.substrate is not None or item.record.archived_at is None:
             on_site.setdefault(item.record.site_id, []).append(item)
-    names = {item.record.id: item.record.name for item in everything if item.record.archived_at is None}
+    keys = {item.record.id: key(item.record) for item in everything if item.record.archived_at is None}
     return Index(
-        sites={row.name: row for row in records.sites},
-        accounts={row.name: row for row in records.accounts},
-        pools={item.record.name: item for item in everything if item.record.archived_at is None},
+        sites={key(row): row for row in records.sites},
+        accounts={key(row): row for row in records.accounts},
+        pools={key(item.record): item for item in everything if item.record.archived_at is None},
         leaving=tuple(item for item in everything if item.record.archived_at is not None and item.substrate),
-        quotas={(names[row.pool_id], row.tenant_id): row for row in records.quotas if row.pool_id in names},
-        site_names={row.id: row.name for row in records.sites},
+        quotas={(keys[row.pool_id], row.tenant_id): row for row in records.quotas if row.pool_id in keys},
+        site_titles={row.id: titled(key(row)) for row in records.sites},
         on_account=on_account,
         on_site=on_site,
     )

@@ -8,15 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..model.declared import FleetConfig
+from .naming import Key, key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The names that count as "no longer declared"; None means every name."""
+    """What counts as "no longer declared" where a document does not have it; None means all there is."""
 
-    sites: frozenset[str] | None
-    accounts: frozenset[str] | None
-    pools: frozenset[str] | None
+    sites: frozenset[Key] | None
+    accounts: frozenset[Key] | None
+    pools: frozenset[Key] | None
 
     @classmethod
     def of_everything(cls) -> Scope:
@@ -27,17 +28,17 @@ class Scope:
     def of_document(cls, config: FleetConfig) -> Scope:
         """What a document names: for taking just that away."""
         return cls(
-            sites=frozenset(site.name for site in config.sites),
-            accounts=frozenset(account.name for account in config.accounts),
-            pools=frozenset(pool.name for pool in config.pools),
+            sites=frozenset(key(site) for site in config.sites),
+            accounts=frozenset(key(account) for account in config.accounts),
+            pools=frozenset(key(pool) for pool in config.pools),
         )
 
     @classmethod
-    def of_pool(cls, name: str) -> Scope:
+    def of_pool(cls, pool: Key) -> Scope:
         """One pool, with what is its own; no site or account."""
-        return cls(sites=frozenset(), accounts=frozenset(), pools=frozenset({name}))
+        return cls(sites=frozenset(), accounts=frozenset(), pools=frozenset({pool}))
 
 
-def covers(names: frozenset[str] | None, name: str) -> bool:
-    """Whether a name is among those of one kind."""
-    return names is None or name in names
+def covers(keys: frozenset[Key] | None, one: Key) -> bool:
+    """Whether one is among those of its kind."""
+    return keys is None or one in keys
