@@ -149,6 +149,17 @@ def test_an_update_that_was_given_up_is_of_no_interest_once_nothing_differs(
     assert asked(subject, before) == ["eks.ListNodegroups", "eks.DescribeNodegroup"]
 
 
+def test_an_update_that_is_under_way_though_the_group_looks_active_is_asked_about_and_nothing_else(
+    subject: EksSubject, driver: EksDriver
+) -> None:
+    looks_active = active_node_pool(subject)
+    sent = driver.ensure_node_pool(CLUSTER, GROWN, looks_active)
+    before = subject.engine.log.mark
+    found = driver.ensure_node_pool(CLUSTER, dataclasses.replace(GROWN, update_id=sent.update_id), looks_active)
+    assert (found.status, found.update_id) == (ProviderStatus.UPDATING, sent.update_id)
+    assert asked(subject, before) == ["eks.DescribeUpdate"]
+
+
 def test_an_update_that_eks_does_not_know_any_more_is_sent_anew(subject: EksSubject, driver: EksDriver) -> None:
     active_node_pool(subject)
     sent = ensure(driver, GROWN, "00000000-0000-0000-0000-000000000000")
