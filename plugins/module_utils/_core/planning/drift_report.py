@@ -143,8 +143,17 @@ def _repaired(plan: Plan) -> Iterator[DriftedField]:
 
 def _told_only(pool: str, facts: PoolFacts, seen: ObservedPool) -> Iterator[DriftedField]:
     """Differences that no provider takes back in place (the plan's warnings)."""
-    if facts.cluster is None or facts.cluster.state != ClusterState.READY:
+    if facts.cluster is None or facts.cluster.state != ClusterState.READY or seen.cluster is None:
         return
+    if seen.cluster.private_nodes != facts.cluster.private_nodes:
+        yield DriftedField(
+            resource=Resource.CLUSTER,
+            name=pool,
+            path="policy.substrate.cluster.create.privateNodes",
+            recorded=facts.cluster.private_nodes,
+            provider=seen.cluster.private_nodes,
+            repaired=False,
+        )
     for name, row in sorted(facts.staying.items()):
         if row.state != NodePoolState.READY or row.observed_version != row.version:
             continue
