@@ -10,8 +10,11 @@ from contextlib import ExitStack
 
 import pytest
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 from ansible_collections.better_compute.fleet.tests.support.life import memory_folder, scene
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet, fleet_at_hand
+from ansible_collections.better_compute.fleet.tests.support.node_pool_desk import Desk, desk_on
+from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
 
 MakeFleet = Callable[..., Fleet]
 
@@ -41,3 +44,9 @@ def fleet(make_fleet: MakeFleet) -> Fleet:
 def fleet_on_either(make_fleet: MakeFleet, database_url: str) -> Fleet:
     """A fleet on SQLite, then on PostgreSQL."""
     return make_fleet(url=database_url)
+
+
+@pytest.fixture
+def desk(store: Store, clock: HandClock) -> Desk:
+    """A caller's session on a recorded cluster: once on SQLite, once on PostgreSQL."""
+    return desk_on(store, clock)

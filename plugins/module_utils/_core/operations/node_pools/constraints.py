@@ -44,7 +44,7 @@ def input_problems(wanted: WantedNodePool) -> list[Problem]:
     told: list[tuple[str, str]] = []
     if wanted.pool is None and wanted.cluster_id is None:
         told.append(("pool", "name the pool, or the cluster by its cluster_id, here or for all"))
-    told += _text("name", wanted.name, NODE_POOL_NAME)
+    told += _text("name", wanted.name if wanted.node_pool_id is None else None, NODE_POOL_NAME)
     told += _text("machine_type", wanted.machine_type, MACHINE_TYPE)
     told += _number("node_count", wanted.node_count, 0, MOST_NODES, "nodes per zone")
     told += _bounds(wanted.bounds, wanted.node_count)
