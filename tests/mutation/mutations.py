@@ -1,0 +1,199 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is taken out of the product, one at a time, and the tests that must then fail.
+
+Each is an exact replacement that fits exactly one place: when the code moves, the check says so and does not pass by.
+The code that is left runs; it only lacks its guard. So no test fails for want of a name, but for what it is about.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_CORE = "plugins/module_utils/_core"
+_STORE = "tests/integration/store"
+_INTENT = "tests/integration/reconcile/test_intent_first.py"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """Text of one file that another text takes the place of.
+
+    Attributes:
+        file: relative to the checkout.
+        old: stands in the file exactly once.
+    """
+
+    file: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutation:
+    """One promise taken out.
+
+    Attributes:
+        name: what does not hold any more.
+        guards: pytest's names of the tests that must fail.
+    """
+
+    name: str
+    edits: tuple[Edit, ...]
+    guards: tuple[str, ...]
+
+
+def _mutation(name: str, file: str, old: str, new: str, *guards: str) -> Mutation:
+    return Mutation(name=name, edits=(Edit(file=f"{_CORE}/{file}", old=old, new=new),), guards=guards)
+
+
+_UNFENCED = (
+    _mutation(
+        "a pass's write asks for no lease",
+        "store/unit_of_work.py",
+        "                _guard(tx, lease)\n",
+        "                pass\n",
+        f"{_STORE}/test_leases.py::test_a_holder_whose_lease_was_taken_over_writes_nothing",
+        f"{_INTENT}::test_a_pass_that_hung_until_another_took_over_writes_nothing_any_more",
+    ),
+    _mutation(
+        "the fence's number is not compared",
+        "store/unit_of_work.py",
+        "            work.c.fence == lease.fence,\n",
+        "",
+        f"{_STORE}/test_leases.py::test_a_takeover_by_the_same_holder_fences_its_former_lease_too",
+    ),
+    _mutation(
+        "a lapsed lease still writes",
+        "store/unit_of_work.py",
+        "            work.c.lease_until > tx.now,\n",
+        "",
+        f"{_STORE}/test_leases.py::test_a_lapsed_lease_writes_nothing_even_if_nobody_took_it",
+    ),
+    _mutation(
+        "the lease's row is read and not locked",
+        "store/unit_of_work.py",
+        "        .with_for_update()\n",
+        "",
+        f"{_STORE}/test_leases.py::test_nobody_takes_over_while_the_holder_is_writing",
+    ),
+    _mutation(
+        "a live lease is given away",
+        "store/work.py",
+        "        .where(work.c.unit == unit, _free(tx.now))\n",
+        "        .where(work.c.unit == unit)\n",
+        f"{_STORE}/test_leases.py::test_a_live_lease_is_refused_to_everybody",
+    ),
+    _mutation(
+        "a pass writes without its lease",
+        "reconcile/context.py",
+        "        return self.store.write(lease=self.lease)\n",
+        "        return self.store.write()\n",
+        f"{_INTENT}::test_a_pass_that_hung_until_another_took_over_writes_nothing_any_more",
+    ),
+)
+
+_WITHOUT_INTENT = (
+    _mutation(
+        "a cluster is created before that is recorded",
+        "reconcile/steps/control_plane.py",
+        "        _record_intent(ctx)\n",
+        "",
+        f"{_INTENT}::test_a_process_that_dies_as_it_creates_a_cluster_has_left_word_of_it",
+    ),
+    _mutation(
+        "a node pool is created before that is recorded",
+        "reconcile/steps/node_pools.py",
+        "    if not work.intend(intent):\n        return record\n    try:\n",
+        "    try:\n",
+        f"{_INTENT}::test_a_process_that_dies_as_it_creates_a_node_pool_has_left_word_of_it",
+    ),
+)
+
+_MORE_THAN_ONCE = (
+    Mutation(
+        name="a reservation is refunded twice: no unique key",
+        edits=(
+            Edit(
+                file=f"{_CORE}/store/tables.py",
+                old='        refers("reservation_id", "reservations.id", key=True),\n',
+                new='        refers("reservation_id", "reservations.id"),\n',
+            ),
+            Edit(
+                file="daemon/migrations/versions/r0001_first_tables.py",
+                old='        sa.PrimaryKeyConstraint("reservation_id", name="pk_refunds"),\n',
+                new="",
+            ),
+        ),
+        guards=(f"{_STORE}/test_bookings.py::test_a_refund_is_unique_in_the_database_itself",),
+    ),
+    _mutation(
+        "a reservation ends twice",
+        "store/reservations.py",
+        "        .where(table.c.id == reservation_id, table.c.state.in_(_NOT_ENDED))\n",
+        "        .where(table.c.id == reservation_id)\n",
+        f"{_STORE}/test_bookings.py::test_a_reservation_ends_once",
+    ),
+    _mutation(
+        "a GPU is held by two reservations: no unique key",
+        "store/tables.py",
+        '        refers("node_id", "pool_nodes.id", key=True),\n        words("device_id", key=True),\n',
+        '        refers("node_id", "pool_nodes.id"),\n        words("device_id"),\n',
+        f"{_STORE}/test_bookings.py::test_a_gpu_is_held_by_one_reservation",
+    ),
+    _mutation(
+        "a provider's cluster is claimed twice: no unique key",
+        "store/tables.py",
+        """        unique_where("uq_clusters_global_id", "state <> 'deleted'", "global_id"),\n""",
+        "",
+        f"{_STORE}/test_fleet_rows.py::test_a_providers_cluster_is_claimed_once_whichever_account_reads_it",
+    ),
+    _mutation(
+        "a pool has two clusters: no unique key",
+        "store/tables.py",
+        """        unique_where("uq_clusters_pool", "state <> 'deleted'", "substrate_pool_id"),\n""",
+        "",
+        f"{_STORE}/test_fleet_rows.py::test_a_pool_has_one_cluster_until_it_is_deleted",
+    ),
+    _mutation(
+        "an event is told twice: no unique key",
+        "store/tables.py",
+        '        UniqueConstraint("subject", "type", "key"),\n',
+        "",
+        f"{_STORE}/test_bookings.py::test_an_event_with_a_key_is_told_once",
+    ),
+    _mutation(
+        "a join that is repeated costs a second use",
+        "store/join_tokens.py",
+        "    if made is not None:\n",
+        "    if made is not None and not made:\n",
+        f"{_STORE}/test_node_rows.py::test_a_join_that_is_repeated_with_its_nonce_costs_no_second_use",
+    ),
+)
+
+_OVER_ANOTHERS = (
+    _mutation(
+        "a cluster's status is written onto another generation",
+        "store/clusters.py",
+        "table.c.generation == rec.generation, **_cluster_status(rec)",
+        "**_cluster_status(rec)",
+        f"{_STORE}/test_fleet_rows.py::test_a_status_that_was_found_for_a_former_generation_is_not_written",
+    ),
+    _mutation(
+        "a node pool's status is written onto another version",
+        "store/clusters.py",
+        "table.c.version == rec.version, **_node_pool_status(rec)",
+        "**_node_pool_status(rec)",
+        f"{_STORE}/test_fleet_rows.py::test_a_status_that_was_found_for_a_former_version_is_not_written",
+    ),
+    _mutation(
+        "a plan is applied to records that moved",
+        "store/fleet.py",
+        "    raised = tx.execute(fleet.update().where(fleet.c.serial == expected).values(serial=expected + 1))\n",
+        "    raised = tx.execute(fleet.update().values(serial=expected + 1))\n",
+        f"{_STORE}/test_fleet_rows.py::test_the_serial_rises_by_one_and_only_from_where_it_was_expected",
+    ),
+)
+
+MUTATIONS = (*_UNFENCED, *_WITHOUT_INTENT, *_MORE_THAN_ONCE, *_OVER_ANOTHERS)
