@@ -39,6 +39,8 @@ def _bounds(path: KeyPath, flavor: Mapping[str, Any]) -> Told:
         return
     nodes = _number(flavor.get("nodes"))
     least, most = _number(bounds.get("minNodes")), _number(bounds.get("maxNodes"))
+    if most is not None and most < 1:
+        return  # the model tells it
     if least is not None and most is not None and least > most:
         yield (*path, "autoscaling", "minNodes"), f"expected at most maxNodes ({found(most)}), found {found(least)}"
     elif nodes is not None and least is not None and nodes < least:
