@@ -40,23 +40,16 @@ Said = Iterator[tuple[str, str]]
 
 
 def input_problems(wanted: WantedNodePool) -> list[Problem]:
-    """What is wrong whatever is recorded."""
-    told: list[tuple[str, str]] = []
-    if wanted.pool is None and wanted.cluster_id is None:
-        told.append(("pool", "name the pool, or the cluster by its cluster_id, here or for all"))
-    told += _text("name", wanted.name if wanted.node_pool_id is None else None, NODE_POOL_NAME)
-    told += _text("machine_type", wanted.machine_type, MACHINE_TYPE)
-    told += _number("node_count", wanted.node_count, 0, MOST_NODES, "nodes per zone")
-    told += _bounds(wanted.bounds, wanted.node_count)
-    told += _number("disk_gib", wanted.disk_gib, LEAST_DISK_GIB, MOST_DISK_GIB, "GiB")
-    told += _text("disk_type", wanted.disk_type, DISK_TYPE)
-    if wanted.accelerators is not None:
-        told += _text("accelerators.type", wanted.accelerators.type, ACCELERATOR)
-        told += _number("accelerators.count", wanted.accelerators.count, 1, MOST_ACCELERATORS, "for each machine")
-    told += _zones(wanted.zones or ())
-    told += _marks(wanted)
-    if wanted.idempotency_key is not None and not re.fullmatch(IDEMPOTENCY_KEY, wanted.idempotency_key, re.ASCII):
-        told.append(("idempotency_key", f"expected {EXPECTED[TENANT]}, found {shown(wanted.idempotency_key)}"))
+    """What is wrong wherever it is to stand."""
+    return problems_of(wanted, _input(wanted))
+
+
+def all_problems(wanted: WantedNodePool, cluster: ClusterRecord, account: AccountRecord | None) -> list[Problem]:
+    """What is wrong in itself, and what the cluster's provider, region and account do not have."""
+    told = _input(wanted)
+    fields = {_top(field) for field, _why in told}
+    if account is not None:
+        told += [(field, why) for field, why in _lacking_there(wanted, cluster, account) if _top(field) not in fields]
     return problems_of(wanted, told)
 
 
@@ -64,19 +57,6 @@ def new_problems(wanted: WantedNodePool) -> list[Problem]:
     """What a node pool that is not there yet cannot do without."""
     needed = (("machine_type", wanted.machine_type), ("node_count", wanted.node_count))
     return problems_of(wanted, [(name, "required for a new node pool") for name, value in needed if value is None])
-
-
-def place_problems(wanted: WantedNodePool, cluster: ClusterRecord, account: AccountRecord | None) -> list[Problem]:
-    """What the cluster's provider, region and account do not have."""
-    if account is None:
-        return []
-    told: list[tuple[str, str]] = []
-    can = CAPABILITIES[account.provider]
-    told += _lacking(wanted, can)
-    told += _long_marks(wanted, can)
-    if can.zones:
-        told += _strange_zones(wanted.zones or (), cluster, account)
-    return problems_of(wanted, told)
 
 
 def change_problems(wanted: WantedNodePool, before: NodePoolRecord) -> list[Problem]:
@@ -115,6 +95,38 @@ def shown(value: object) -> str:
     """A value as a caller wrote it, cut where it is long."""
     text = repr(value)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
+
+
+def _top(field: str) -> str:
+    return field.partition(".")[0].partition("[")[0]
+
+
+def _input(wanted: WantedNodePool) -> list[tuple[str, str]]:
+    told: list[tuple[str, str]] = []
+    if wanted.pool is None and wanted.cluster_id is None:
+        told.append(("pool", "name the pool, or the cluster by its cluster_id, here or for all"))
+    told += _text("name", wanted.name if wanted.node_pool_id is None else None, NODE_POOL_NAME)
+    told += _text("machine_type", wanted.machine_type, MACHINE_TYPE)
+    told += _number("node_count", wanted.node_count, 0, MOST_NODES, "nodes per zone")
+    told += _bounds(wanted.bounds, wanted.node_count)
+    told += _number("disk_gib", wanted.disk_gib, LEAST_DISK_GIB, MOST_DISK_GIB, "GiB")
+    told += _text("disk_type", wanted.disk_type, DISK_TYPE)
+    if wanted.accelerators is not None:
+        told += _text("accelerators.type", wanted.accelerators.type, ACCELERATOR)
+        told += _number("accelerators.count", wanted.accelerators.count, 1, MOST_ACCELERATORS, "for each machine")
+    told += _zones(wanted.zones or ())
+    told += _marks(wanted)
+    if wanted.idempotency_key is not None and not re.fullmatch(IDEMPOTENCY_KEY, wanted.idempotency_key, re.ASCII):
+        told.append(("idempotency_key", f"expected {EXPECTED[TENANT]}, found {shown(wanted.idempotency_key)}"))
+    return told
+
+
+def _lacking_there(wanted: WantedNodePool, cluster: ClusterRecord, account: AccountRecord) -> Said:
+    can = CAPABILITIES[account.provider]
+    yield from _lacking(wanted, can)
+    yield from _long_marks(wanted, can)
+    if can.zones:
+        yield from _strange_zones(wanted.zones or (), cluster, account)
 
 
 def _text(field: str, value: str | None, pattern: str) -> Said:

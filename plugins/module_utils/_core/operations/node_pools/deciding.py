@@ -17,10 +17,9 @@ from ...model.ids import new_node_pool_id
 from ...model.records import AccountRecord, ClusterRecord, NodePoolRecord, PoolRecord
 from ...model.states import ClusterState, Intent, NodePoolState
 from .constraints import (
+    all_problems,
     change_problems,
-    input_problems,
     new_problems,
-    place_problems,
     problems_of,
     resized,
     size_problems,
@@ -175,9 +174,8 @@ def _decide(
         if before is not None and before.state != NodePoolState.DELETING:
             after = _deleted(before)
         return NodePoolChange(wanted=one, standing=standing, before=before, after=after)
-    problems = input_problems(one)
+    problems = all_problems(one, standing.cluster, standing.account)
     sound = not problems
-    problems += place_problems(one, standing.cluster, standing.account)
     if before is None:
         problems += new_problems(one)
     elif refusal is None:
