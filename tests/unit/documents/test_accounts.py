@@ -222,7 +222,6 @@ def test_every_field_of_the_schema_says_what_it_is_for() -> None:
         f"{name}.{key}"
         for name, model in {"FleetConfig": schema, **schema["$defs"]}.items()
         for key, field in model.get("properties", {}).items()
-        if "description" not in (field if "description" in field else resolved(schema, field))
-        and not name.endswith(("Env", "File"))
+        if "description" not in field | resolved(schema, field) and not name.endswith(("Env", "File"))
     ]
     assert silent == []

@@ -53,7 +53,7 @@ Sizes
   gpu-fleet/cpu   1 node x 2 zones = 2
   all             8 nodes, 48 GPUs
 
-Plan: 2 to create, 1 to update, 1 to delete, 1 blocked.
+Plan: 2 to create, 1 to update, 1 to delete, 1 blocked; nothing is done while something is blocked.
 """
 
 

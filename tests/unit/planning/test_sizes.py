@@ -16,6 +16,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.plannin
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import changed, example
 from ansible_collections.better_compute.fleet.tests.support.fleet_records import ZONES
 from ansible_collections.better_compute.fleet.tests.support.planned_fleet import (
+    CONFIG,
     FLAVOR,
     planned,
 )
@@ -27,6 +28,34 @@ def test_sizes_are_nodes_times_zones(records: Records) -> None:
     assert planned(example(), records).sizes == made.sizes
     (one, _other) = planned(changed(f"{FLAVOR}.zones", ["us-east-1a"]), Records()).sizes
     assert (one.zones, one.total) == (1, 2)
+
+
+def test_bounds_of_autoscaling_count_over_the_zones_too(records: Records) -> None:
+    data = changed(f"{FLAVOR}.autoscaling", {"minNodes": 1, "maxNodes": 6})
+    (one, _other) = planned(data, records).sizes
+    assert (one.total, one.least, one.most, one.largest) == (4, 2, 12, 12)
+    assert one.to_data()["autoscaling"] == {"min_nodes": 1, "max_nodes": 6, "least": 2, "most": 12}
+    (one, _other) = planned(data, Records()).sizes
+    assert (one.total, one.least, one.most, one.largest) == (None, None, None, None)
+
+
+def test_bounds_that_allow_too_many_nodes_exceed_the_quota(records: Records) -> None:
+    with pytest.raises(OperationError, match="300 nodes x 2 zones = 600; a node pool has at most 450") as caught:
+        planned(changed(f"{FLAVOR}.autoscaling", {"minNodes": 1, "maxNodes": 300}), records)
+    assert caught.value.code == Code.QUOTA_EXCEEDED
+
+
+def test_zones_that_the_subnets_are_not_in_are_warned_of(records: Records) -> None:
+    made = planned(changed(f"{CONFIG}.zones", ["us-east-1a"]), records, zones={"managed-k8s": ZONES})
+    assert made.warnings == (
+        "provider account managed-k8s declares the zones us-east-1a, and its subnets are in us-east-1a, us-east-1b: "
+        "flavors without zones of their own are spread over those of the subnets",
+    )
+    assert [size.zones for size in made.sizes] == [2, 2]
+    data = changed(f"{FLAVOR}.zones", ["us-east-1c"])
+    del data["providerAccounts"][0]["config"]["zones"]
+    (warning,) = planned(data, Records(), zones={"managed-k8s": ZONES}).warnings
+    assert warning.startswith("pool gpu-fleet, flavor h100: provider account managed-k8s has no subnet in us-east-1c")
 
 
 def test_zones_that_are_not_known_are_told_once() -> None:

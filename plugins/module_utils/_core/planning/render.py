@@ -63,7 +63,8 @@ def render_text(*, serial: int, changes: Sequence[Change], sizes: Sequence[Flavo
             lines += _wrapped(warning, first="  * ", rest="    ")
     if changes:
         # Again, because the first line of a long plan has left the screen.
-        lines += ["", f"Plan: {_totals(changes)}."]
+        blocked = any(change.kind == ChangeKind.BLOCKED for change in changes)
+        lines += ["", f"Plan: {_totals(changes)}{'; nothing is done while something is blocked' if blocked else ''}."]
     return "\n".join(line[:WIDTH].rstrip() for line in lines) + "\n"
 
 
@@ -135,8 +136,15 @@ def _values(kind: ChangeKind, field: FieldChange, *, room: int) -> list[str]:
         come = [f"+ {item}" for item in field.after if item not in field.before]
         first, *others = [_cut(line, room - len(note)) for line in (*gone, *come)] or ["in another order"]
         return [first + note, *others]
-    each = (room - len(" -> ") - len(note)) // 2
-    return [f"{_shown(field.before, each)} -> {_shown(field.after, each)}{note}"]
+    return [f"{_both(_text(field.before), _text(field.after), room=room - len(note))}{note}"]
+
+
+def _both(before: str, after: str, *, room: int) -> str:
+    """Both values, cut where they are too long together: the longer one first."""
+    left = room - len(" -> ")
+    half = left // 2
+    before_room = max(half, left - len(after))
+    return f"{_cut(before, before_room)} -> {_cut(after, left - min(len(before), before_room))}"
 
 
 def _is_list(value: Any) -> bool:
@@ -146,7 +154,7 @@ def _is_list(value: Any) -> bool:
 def _lines(value: Any, *, room: int) -> list[str]:
     """A value on as many lines as its items need."""
     if not _is_list(value) or not value:
-        return [_shown(value, room)]
+        return [_cut(_text(value), room)]
     lines = [""]
     for index, item in enumerate(value):
         text = _cut(item, room - 1) + ("," if index < len(value) - 1 else "")
@@ -157,18 +165,14 @@ def _lines(value: Any, *, room: int) -> list[str]:
     return lines
 
 
-def _shown(value: Any, room: int) -> str:
+def _text(value: Any) -> str:
     if value is None:
-        text = "not set"
-    elif value in ("", [], {}):
-        text = "none" if value != "" else '""'
-    elif isinstance(value, str):
-        text = value
-    elif _is_list(value):
-        text = ", ".join(value)
-    else:
-        text = json.dumps(value, sort_keys=True)
-    return _cut(text, room)
+        return "not set"
+    if value in ("", [], {}):
+        return '""' if value == "" else "none"
+    if isinstance(value, str):
+        return value
+    return ", ".join(value) if _is_list(value) else json.dumps(value, sort_keys=True)
 
 
 def _cut(text: str, room: int) -> str:
@@ -185,8 +189,8 @@ def _sizes(sizes: Sequence[FlavorSize]) -> Iterator[str]:
         known = [size for size in sizes if size.total is not None]
         total = sum(size.total or 0 for size in known)
         gpus = sum(size.gpus or 0 for size in known)
-        more = " and those not known yet" if len(known) < len(sizes) else ""
-        told = f"{total} {_plural('node', total)}, {gpus} {_plural('GPU', gpus)}{more}"
+        more = ", and those not known yet" if len(known) < len(sizes) else ""
+        told = f"{total} {_plural('node', total)}, {gpus} {_plural('GPU', gpus)}{more}" if known else "not known yet"
         if any(size.bounds for size in known):
             least = sum((size.least if size.bounds else size.total) or 0 for size in known)
             most = sum(size.largest or 0 for size in known)
