@@ -89,7 +89,11 @@ def bring_up(subject: Subject, spec: NodePoolSpec, *, version: str | None = None
                 found = node_pool(driver, wanted, spec.name)
                 pool = driver.ensure_node_pool(wanted, spec, found)
                 spec = dataclasses.replace(spec, update_id=pool.update_id or spec.update_id)
-                if pool == found and pool.status is ProviderStatus.ACTIVE and pool.version >= (spec.version or ""):
+                if (
+                    pool == found
+                    and pool.status is ProviderStatus.ACTIVE
+                    and pool.version.startswith(spec.version or "")
+                ):
                     assert driver.compare(spec, pool) == ()
                     return
         except COME_AGAIN:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ansible_collections.better_compute.fleet.emulators.engine import Error, LostReply
+from ansible_collections.better_compute.fleet.emulators.engine import Error, Hook, LostReply
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model import errors as ours
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import ObservedCluster
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
@@ -84,14 +84,26 @@ def test_an_update_of_a_cluster_that_does_not_show_yet_is_not_sent_again(
     subject: EksSubject, driver: EksDriver, eks: EKSClient
 ) -> None:
     made(subject)
-    before = subject.writes()
+    before = subject.engine.log.mark
     for _time in range(10):
         assert driver.ensure_cluster(NEW).status is ProviderStatus.UPDATING
     assert eks.describe_cluster(name=CLUSTER.name)["cluster"]["status"] == "ACTIVE"
     subject.clock.advance(60)
     assert eks.describe_cluster(name=CLUSTER.name)["cluster"]["status"] == "UPDATING"
     assert driver.ensure_cluster(NEW).status is ProviderStatus.UPDATING
-    assert subject.writes() == before + 1
+    assert asked(subject, before).count("eks.UpdateClusterVersion") == 1
+
+
+def test_an_upgrade_that_ended_since_the_cluster_was_read_is_not_sent_again(
+    subject: EksSubject, driver: EksDriver
+) -> None:
+    made(subject)
+    driver.ensure_cluster(NEW)
+    before = subject.writes()
+    subject.engine.faults.add("aws", "eks.ListUpdates", Hook(on_before=lambda _call: subject.settle()))
+    assert driver.ensure_cluster(NEW).status is ProviderStatus.UPDATING
+    assert version(driver.get_cluster(NEW)) == "1.33"
+    assert subject.writes() == before
 
 
 def test_another_update_of_a_cluster_means_wait(subject: EksSubject, driver: EksDriver) -> None:

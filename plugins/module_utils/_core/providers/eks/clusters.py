@@ -34,6 +34,8 @@ UPGRADE_RETRY = timedelta(minutes=30)
 """An update to another version that EKS gave up is not sent again for so long after it was sent. It takes about ten
 minutes, and what it fails for (no free addresses, no right to the security group) somebody has to mend."""
 
+_VERSION_CHANGES = ("VersionUpdate", "VersionRollback")
+
 _STATUS = {
     "PENDING": ProviderStatus.CREATING,
     "CREATING": ProviderStatus.CREATING,
@@ -107,9 +109,12 @@ def upgrade(
     known = updates.of_cluster(call, eks, spec.name)
     if any(update.fate is Fate.UNDER_WAY for update in known):
         return under_way
-    last = next((update for update in known if update.kind == "VersionUpdate"), None)
-    if last and last.reason and last.version == step and now - last.began_at < UPGRADE_RETRY:
-        raise last.reason
+    last = next((update for update in known if update.kind in _VERSION_CHANGES), None)
+    if last and last.version == step:
+        if last.fate is Fate.DONE:
+            return under_way  # it ended since the cluster was read
+        if last.reason and now - last.began_at < UPGRADE_RETRY:
+            raise last.reason
     # In progress: another process was faster, or another update does not show yet.
     with contextlib.suppress(OperationInProgress):
         call(eks.update_cluster_version, name=spec.name, version=step)

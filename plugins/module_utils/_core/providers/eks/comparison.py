@@ -87,7 +87,8 @@ def delta(spec: NodePoolSpec, observed: ObservedNodePool) -> dict[str, Any]:
 def changed(spec: NodePoolSpec, observed: ObservedNodePool) -> ObservedNodePool:
     """The node group once what delta() carries is done."""
     size = wanted_size(spec, observed)
-    kept = {key: value for key, value in observed.labels.items() if key not in _too_many(spec, observed.labels)}
+    too_many = _too_many(spec, observed.labels)
+    kept = {key: value for key, value in observed.labels.items() if key not in too_many}
     return replace(
         observed,
         nodes=size.nodes,
@@ -131,8 +132,9 @@ def _of_size(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Differe
 def _of_labels(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
     held, wanted = observed.labels, spec.labels
     missing = {key: value for key, value in wanted.items() if held.get(key) != value}
-    apart = {key: value for key, value in held.items() if key in missing or key in _too_many(spec, held)}
-    if missing or apart:
+    too_many = _too_many(spec, held)
+    if missing or too_many:
+        apart = {key: value for key, value in held.items() if key in missing or key in too_many}
         yield Difference(path="labels", held=apart, wanted=missing, in_place=True)
 
 
