@@ -24,11 +24,12 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.plannin
     of_one_pool,
     plan,
 )
+from ansible_collections.better_compute.fleet.tests.support.any_fleet import documents
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import example
 from ansible_collections.better_compute.fleet.tests.support.fleet_records import converged
 from ansible_collections.better_compute.fleet.tests.support.planned_fleet import recorded, told
 
-from .test_plan_properties import applied, documents, is_settled, planned
+from .test_plan_properties import applied, is_settled, planned
 
 SUBSTRATE = example()["pools"][0]["policy"]["substrate"]
 OTHER = (PLATFORM_TENANT, "other")

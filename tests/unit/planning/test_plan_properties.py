@@ -5,119 +5,47 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import FleetConfig
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import OperationError
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import NodePoolState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
     Plan,
     Records,
     desired_rows,
     plan,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.changes import (
+    EFFECTIVE,
+    ChangeKind,
+    Resource,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.naming import key, titled
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.recorded import Observed
+from ansible_collections.better_compute.fleet.tests.support.any_fleet import documents, drift
 from ansible_collections.better_compute.fleet.tests.support.fleet_records import ZONES, converged, written
 from ansible_collections.better_compute.fleet.tests.support.rows import START
 
-REGION = "us-east-1"
-
-
-def _named(names: str, item: Any) -> Any:
-    """A list of items under some of these names, in any order."""
-    return st.lists(st.sampled_from(names.split()), unique=True).flatmap(
-        lambda chosen: st.tuples(*(item(name) for name in chosen)).map(list)
-    )
-
-
-def _site(name: str) -> Any:
-    return st.fixed_dictionaries({"name": st.just(name), "kind": st.just("shared"), "region": st.sampled_from("ab")})
-
-
-def _account(name: str) -> Any:
-    role = st.sampled_from(["arn:aws:iam::111111111111:role/a", "arn:aws:iam::111111111111:role/b"])
-    config = st.fixed_dictionaries(
-        {
-            "region": st.just(REGION),
-            "eksClusterRoleArn": role,
-            "eksNodeRoleArn": st.just("arn:aws:iam::111111111111:role/n"),
-            "eksSubnetIds": st.permutations(["subnet-0000000a", "subnet-0000000b"]),
-        },
-        optional={"credential": st.sampled_from(["ambient", {"env": "A"}, {"env": "B"}])},
-    )
-    return st.fixed_dictionaries({"name": st.just(name), "provider": st.just("aws"), "config": config})
-
-
-def _flavor(name: str) -> Any:
-    return st.fixed_dictionaries(
-        {
-            "name": st.just(name),
-            "machineType": st.sampled_from(["m1", "m1", "m1", "m2"]),
-            "nodes": st.integers(0, 3),
-        },
-        optional={
-            "gpus": st.just({"type": "x", "count": 8}),
-            "diskGiB": st.sampled_from([100, 100, 200]),
-            "zones": st.permutations(ZONES),
-        },
-    )
-
-
-def _pool(name: str) -> Any:
-    substrate = st.fixed_dictionaries(
-        {
-            "kind": st.just("kubernetes"),
-            "account": st.sampled_from(["acct-a", "acct-a", "acct-b"]),
-            "cluster": st.just({"create": {"location": REGION}}),
-            # A flavor's name that is also a tenant's must not be mistaken for it.
-            "flavors": _named("f1 f2 platform", _flavor).filter(bool),
-        }
-    )
-    policy = st.fixed_dictionaries(
-        {}, optional={"substrate": substrate, "kubernetes": st.fixed_dictionaries({"platformOperated": st.booleans()})}
-    )
-    return st.fixed_dictionaries(
-        {
-            "name": st.just(name),
-            "site": st.sampled_from(["s1", "s1", "s2"]),
-            "class": st.just("metal-host"),
-            "gpuModel": st.just("H100"),
-        },
-        optional={"policy": policy},
-    )
-
-
-@st.composite
-def documents(draw: st.DrawFn) -> FleetConfig:
-    """Any valid document of a few names."""
-    pools = draw(_named("p1 p2 p3", _pool))
-    substrates = [pool.get("policy", {}).get("substrate") for pool in pools]
-    sites = {"s1", *draw(st.sets(st.just("s2")))} | {pool["site"] for pool in pools}
-    accounts = draw(st.sets(st.sampled_from(["acct-a", "acct-b"]))) | {item["account"] for item in substrates if item}
-    quotas = [
-        {"tenantId": tenant, "pool": pool["name"], "gpus": draw(st.integers(0, 2))}
-        for pool in pools
-        for tenant in draw(st.sets(st.sampled_from(["platform", "acme"])))
-    ]
-    return parse_document(
-        {
-            "version": 1,
-            "sites": [draw(_site(name)) for name in draw(st.permutations(sorted(sites)))],
-            "providerAccounts": [draw(_account(name)) for name in draw(st.permutations(sorted(accounts)))],
-            "pools": pools,
-            "quotas": quotas,
-        }
-    )
+Row = tuple[str, str, str]
+"""What a plan calls a row: its kind and title; and its id."""
 
 
 def planned(
-    config: FleetConfig, records: Records, *, prune: bool, state: Literal["present", "absent"] = "present"
+    config: FleetConfig,
+    records: Records,
+    *,
+    prune: bool,
+    state: Literal["present", "absent"] = "present",
+    observed: Observed | None = None,
 ) -> Plan:
     """A plan with the zones of both accounts known."""
-    return plan(config, records, zones={"acct-a": ZONES, "acct-b": ZONES}, prune=prune, state=state)
+    zones = {"acct-a": ZONES, "acct-b": ZONES}
+    return plan(config, records, zones=zones, prune=prune, state=state, observed=observed)
 
 
 def is_settled(made: Plan) -> bool:
@@ -126,10 +54,49 @@ def is_settled(made: Plan) -> bool:
 
 
 def applied(made: Plan, records: Records) -> Records:
-    """The records after applying a plan, which writes something if and only if it says so."""
+    """The records after applying a plan, which writes something if and only if it says so, and just that."""
     writes = desired_rows(made, records, now=START)
     assert made.changed == (not writes.empty)
-    return written(records, writes)
+    after = written(records, writes)
+    before = _rows(records, after)
+    now = _rows(after, after)
+    assert {row[:2] for row in before.keys() | now.keys() if before.get(row) != now.get(row)} == _told_of(made)
+    return after
+
+
+def _told_of(made: Plan) -> set[tuple[str, str]]:
+    """What a plan says it changes; of clusters only what is to be seen in their own rows.
+
+    Not the cluster and node pools of a substrate that goes: the pass takes those away.
+    """
+    effective = [change for change in made.changes if change.kind in EFFECTIVE]
+    going = {
+        change.key
+        for change in effective
+        if change.kind == ChangeKind.DELETE and change.resource in (Resource.POOL, Resource.CLUSTER)
+    }
+    return {
+        (str(change.resource), change.title)
+        for change in effective
+        if change.resource != Resource.CLUSTER and not (change.resource == Resource.NODE_POOL and change.key in going)
+    }
+
+
+def _rows(records: Records, after: Records) -> dict[Row, object]:
+    """The rows that a plan has a name for, clusters aside."""
+    pools = {row.id: titled(key(row)) for row in after.pools}
+    pool_of = {row.id: pools[row.substrate_pool_id] for row in after.clusters if row.substrate_pool_id is not None}
+    rows: dict[Row, object] = {}
+    rows |= {("site", titled(key(row)), row.id): row for row in records.sites}
+    rows |= {("account", titled(key(row)), row.id): row for row in records.accounts}
+    # A pool's row also keeps the wishes of its cluster and flavors: those have names of their own.
+    rows |= {("pool", pools[row.id], row.id): (row.platform_operated, row.archived_at) for row in records.pools}
+    rows |= {("quota", f"{pools[row.pool_id]}/{row.tenant_id}", row.pool_id): row for row in records.quotas}
+    return rows | {
+        ("node_pool", f"{pool_of[row.cluster_id]}/{row.name}", row.id): row
+        for row in records.node_pools
+        if row.state != NodePoolState.DELETED
+    }
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
@@ -154,6 +121,28 @@ def test_after_a_plan_is_applied_the_same_document_changes_nothing(
     records = converged(records)
     records = applied(planned(second, records, prune=prune, state=state), records)
     assert is_settled(planned(second, records, prune=prune, state=state))
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
+@given(first=documents(), second=documents(), prune=st.booleans(), data=st.data())
+def test_drift_is_planned_and_written_as_told_and_gone_when_it_was_put_back(
+    *, first: FleetConfig, second: FleetConfig, prune: bool, data: st.DataObject
+) -> None:
+    records = converged(applied(planned(first, Records(), prune=False), Records()))
+    seen = data.draw(drift(records))
+    made = planned(second, records, prune=prune, observed=seen)
+    assert made.to_data() == planned(second, records, prune=prune, observed=seen).to_data()
+    if made.blocked:
+        with pytest.raises(OperationError, match="blocked"):
+            desired_rows(made, records, now=START)
+        return
+    records = applied(made, records)
+    # What is on its way is no drift, though the provider has not changed yet.
+    assert is_settled(planned(second, records, prune=prune, observed=seen))
+    records = converged(records)
+    left = planned(second, records, prune=prune)
+    assert {change.resource for change in left.changes if change.kind == "delete"} <= {"site", "account"}
+    assert is_settled(planned(second, applied(left, records), prune=prune))
 
 
 @settings(deadline=None, max_examples=25)

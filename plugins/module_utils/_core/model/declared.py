@@ -153,7 +153,13 @@ class Substrate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """A pool of GPUs."""
+    """A pool of GPUs.
+
+    Attributes:
+        site: the name of the site that it stands at.
+        site_owner: whose site that is; None for the one that a document means: the pool's owner's of that name, else
+            the platform's, else whose it is.
+    """
 
     name: str
     site: str
@@ -162,6 +168,7 @@ class Pool:
     platform_operated: bool = False
     substrate: Substrate | None = None
     tenant_id: TenantId = PLATFORM_TENANT
+    site_owner: TenantId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +177,7 @@ class Quota:
 
     Attributes:
         pool: the pool's name.
+        pool_owner: whose pool that is; None for the one that a document means, found as a pool's site is.
         gpus: GPUs, 0 and up.
         tenant_id: whose quota it is.
     """
@@ -177,11 +185,12 @@ class Quota:
     pool: str
     gpus: int
     tenant_id: TenantId = PLATFORM_TENANT
+    pool_owner: TenantId | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetConfig:
-    """One reviewed document. Names are unique within each kind."""
+    """One reviewed document, its names unique within each kind; or records declared again, unique for each owner."""
 
     sites: tuple[Site, ...] = ()
     accounts: tuple[Account, ...] = ()

@@ -14,7 +14,7 @@ from .recorded import Records
 
 def declared_again(records: Records) -> FleetConfig:
     """What a document would have to say for these records: planned, it changes nothing. Archived pools are left out."""
-    sites = {row.id: row.name for row in records.sites}
+    sites = {row.id: row for row in records.sites}
     pools = {row.id: row for row in records.pools if row.archived_at is None}
     return FleetConfig(
         sites=tuple(
@@ -27,17 +27,23 @@ def declared_again(records: Records) -> FleetConfig:
         pools=tuple(
             Pool(
                 name=row.name,
-                site=sites[row.site_id],
+                site=sites[row.site_id].name,
                 class_=row.class_,
                 gpu_model=row.gpu_model,
                 platform_operated=row.platform_operated,
                 substrate=row.substrate,
                 tenant_id=row.tenant_id,
+                site_owner=sites[row.site_id].tenant_id,
             )
             for row in pools.values()
         ),
         quotas=tuple(
-            Quota(pool=pools[row.pool_id].name, gpus=row.gpus, tenant_id=row.tenant_id)
+            Quota(
+                pool=pools[row.pool_id].name,
+                gpus=row.gpus,
+                tenant_id=row.tenant_id,
+                pool_owner=pools[row.pool_id].tenant_id,
+            )
             for row in records.quotas
             if row.pool_id in pools
         ),

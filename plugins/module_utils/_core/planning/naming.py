@@ -72,10 +72,14 @@ class Declared:
 
     def site_of(self, pool: Pool) -> Key:
         """The site that a pool names: its owner's of that name, else the platform's, else whose it is."""
+        if pool.site_owner is not None:
+            return pool.site_owner, pool.site
         return key(_nearest(self._sites_named[pool.site], pool.tenant_id))
 
     def pool_of(self, quota: Quota) -> Key:
         """The pool that a quota names, found likewise."""
+        if quota.pool_owner is not None:
+            return quota.pool_owner, quota.pool
         return key(_nearest(self._pools_named[quota.pool], quota.tenant_id))
 
 
