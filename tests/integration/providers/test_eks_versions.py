@@ -151,6 +151,17 @@ def test_an_upgrade_of_a_cluster_that_eks_gave_up_is_told_for_a_while_and_then_s
     assert subject.writes() == before + 1
 
 
+def test_of_two_upgrades_that_eks_gave_up_the_newer_is_told(subject: EksSubject, driver: EksDriver) -> None:
+    made(subject)
+    for code in ("SubnetNotFound", "SecurityGroupNotFound"):
+        subject.clock.advance(UPGRADE_RETRY.total_seconds())
+        subject.aws.failures.add("update", code=code, message="gone")
+        driver.ensure_cluster(NEW)
+        subject.clock.advance(timedelta(minutes=10).total_seconds())
+        with pytest.raises(ours.InvalidRequest, match=code):
+            driver.ensure_cluster(NEW)
+
+
 def test_of_many_updates_of_a_cluster_only_so_many_are_read(
     subject: EksSubject, driver: EksDriver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
