@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,7 +15,11 @@ import pytest
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.schema import document_schema
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.changes import Resource
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.fields import FIELDS, Rule
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.fields import (
+    FIELDS,
+    OnDrift,
+    Rule,
+)
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import example
 from ansible_collections.better_compute.fleet.tests.support.pages import DOCS, keyed_rows
 
@@ -36,11 +41,16 @@ _WORDS = {
     Rule.IDENTITY: "identity",
     Rule.FIXED: "fixed",
     Rule.FIXED_IN_USE: "fixed in use",
+    Rule.RAISED: "raised",
+    Rule.KEY: "key",
     Rule.MUTABLE: "mutable",
 }
+_DRIFT = {OnDrift.REPAIR: "repaired", OnDrift.REPORT: "reported", OnDrift.IGNORE: "ignored"}
 _KEY = "key"
 """What a thing is known by, which the planner never compares."""
 _IGNORED = {"$schema": "ignored"}
+
+_RULES = {f"{_PREFIX[kind]}{path}": rule for kind, ways in FIELDS.items() for path, rule in ways.items()}
 
 Leaf = tuple[str, Mapping[str, Any], bool]
 
@@ -55,6 +65,9 @@ def _below(schema: Mapping[str, Any], node: Mapping[str, Any], path: str) -> Ite
     for name, field in node["properties"].items():
         below, at = _resolved(schema, field), f"{path}{name}"
         if below.get("type") == "array":
+            if "oneOf" in below["items"]:
+                yield from _choices(schema, below["items"]["oneOf"], at)
+                continue
             item, at = _resolved(schema, below["items"]), f"{at}[]"
             if "properties" in item:
                 yield from _below(schema, item, f"{at}.")
@@ -66,9 +79,27 @@ def _below(schema: Mapping[str, Any], node: Mapping[str, Any], path: str) -> Ite
             yield at, below, name in node.get("required", ())
 
 
+def _choices(schema: Mapping[str, Any], choices: list[Mapping[str, Any]], path: str) -> Iterator[Leaf]:
+    """The fields of models that a field of theirs chooses between: what they share once, their config each."""
+    for index, choice in enumerate(choices):
+        model = _resolved(schema, choice)
+        provider = model["properties"]["provider"]["const"]
+        for at, field, required in _below(schema, model, ""):
+            if at.startswith("config."):
+                yield f"{path}[{provider}].{at}", field, required
+            elif index == 0:
+                yield f"{path}[].{at}", field, required
+
+
 def _resolved(schema: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
     reference = node.get("$ref")
     return schema["$defs"][reference.rpartition("/")[2]] if reference else node
+
+
+def _rule_path(path: str) -> str | None:
+    """Where the table has a field's rule: at itself, or at the list that it is in; None for what is never compared."""
+    own = re.sub(r"^providerAccounts\[\w+\]", "providerAccounts[]", path)
+    return next((at for at in (own, own.rpartition("[].")[0]) if at in _RULES), None)
 
 
 LEAVES = list(leaves())
@@ -95,18 +126,24 @@ def test_the_page_says_what_a_field_takes(leaf: Leaf) -> None:
     path, field, _ = leaf
     told = ROWS[path][1]
     assert "const" not in field or f"`{field['const']}`" in told
+    assert [word for word in field.get("enum", ()) if f"`{word}`" not in told] == []
     for least, most in (("minimum", "maximum"), ("minItems", "maxItems")):
         if most in field and field[least] != field[most]:
             assert f"{field[least]} to {field[most]}" in told
 
 
 def test_the_page_says_of_every_field_whether_it_may_change() -> None:
-    rules = {
-        f"{_PREFIX[kind]}{path}": _WORDS[rule.rule] for kind, ways in FIELDS.items() for path, rule in ways.items()
-    }
     told = {path: cells[2].rstrip(" |") for path, cells in ROWS.items()}
-    assert told == {path: rules.get(path, _KEY) for path, _, _ in LEAVES} | _IGNORED
-    assert set(rules) <= set(told)
+    where = {path: _rule_path(path) for path, _, _ in LEAVES}
+    assert told == {path: _WORDS[_RULES[at].rule] if at else _KEY for path, at in where.items()} | _IGNORED
+    assert set(where.values()) >= set(_RULES)
+
+
+def test_the_page_says_of_everything_at_the_provider_what_drift_of_it_means() -> None:
+    means = {path: _RULES[at].drift for path, _, _ in LEAVES if (at := _rule_path(path))}
+    told = {path: ROWS[path][3].rstrip(" |") for path in means if ".substrate." in path}
+    assert told == {path: _DRIFT[drift] for path, drift in means.items() if ".substrate." in path}
+    assert {drift for path, drift in means.items() if ".substrate." not in path} == {OnDrift.IGNORE}
 
 
 def test_the_shipped_schema_is_the_one_of_the_models() -> None:

@@ -20,11 +20,19 @@ from ansible_collections.better_compute.fleet.tests.support.fleet_documents impo
 FOLDER = EXAMPLE.parent.resolve()
 EXAMPLES = sorted(file.name for file in FOLDER.iterdir())
 SIZES = {
+    "autoscaling.json": [
+        "inference/l4 2 x 2 = 4 (2..16)",
+        "inference/l4-burst 0 x 1 = 0 (0..4)",
+    ],
+    "labels-and-taints.yml": ["research/h100 1 x 2 = 2", "research/h100-spot 2 x 2 = 4 spot"],
+    "three-providers.yml": ["l4/l4 1 x 2 = 2"],
+    "two-regions.yml": ["l4-us/l4 2 x 2 = 4", "l4-eu/l4 1 x 2 = 2"],
+    "versions-and-upgrades.yml": ["steady/l4 1 x 2 = 2"],
     "credentials.json": ["east/l4 1 x 1 = 1", "west/l4 1 x 1 = 1"],
     "fleet.json": ["gpu-fleet/h100 2 x 2 = 4", "gpu-fleet/h100-spot 1 x 2 = 2 spot"],
     "one-small-pool.json": ["small/l4 1 x 1 = 1"],
     "spot-only.yml": ["batch/a100-spot 2 x 2 = 4 spot"],
-    "tenants-and-quotas.yml": ["shared/h100 2 x 2 = 4", "acme-own/l4 4 x 1 = 4"],
+    "tenants-and-quotas.yml": ["shared/h100 2 x 2 = 4", "acme:acme-own/l4 4 x 1 = 4"],
     "two-pools-one-account.json": [
         "training/h100 2 x 2 = 4",
         "inference/l4 3 x 2 = 6",
@@ -47,6 +55,7 @@ def test_an_example_makes_the_plan_that_it_promises(name: str) -> None:
     assert (hopeless(config), made.blocked, made.warnings) == ((), (), ())
     assert sorted(
         f"{size.pool}/{size.flavor} {size.nodes} x {size.zones} = {size.total}{' spot' if size.spot else ''}"
+        + (f" ({size.least}..{size.most})" if size.bounds else "")
         for size in made.sizes
     ) == sorted(SIZES[name])
 
@@ -57,7 +66,7 @@ def test_no_example_promises_more_than_its_pools_hold(name: str) -> None:
     zones = {account.name: tuple(account.config.get("zones", ())) for account in config.accounts}
     made = plan(config, Records(), zones={key: known for key, known in zones.items() if known}, prune=False)
     for pool in config.pools:
-        held = sum(size.gpus or 0 for size in made.sizes if size.pool == pool.name)
+        held = sum(size.gpus or 0 for size in made.sizes if size.pool.rpartition(":")[2] == pool.name)
         assert 0 < sum(quota.gpus for quota in config.quotas if quota.pool == pool.name) <= held
 
 
