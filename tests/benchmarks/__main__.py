@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from typing import Final
 from ansible_collections.better_compute.fleet.tests.support.life import memory_folder
 
 from . import converged_calls, fifty_pools, node_pools, plan_beside_terraform, plan_growth
-from .item import Item
+from .item import Item, cores
 from .product import CHECKOUT
 from .table import print_table
 from .timing import Failed
@@ -46,6 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", choices=names, action="append", metavar="NAME", help=f"one of {', '.join(names)}")
     parser.add_argument("--output", type=Path, default=_REPORT, help="the report, JSON (default: build/bench.json)")
     options = parser.parse_args(arguments)
+    if os.getloadavg()[0] > cores() / 2:
+        sys.stderr.write("This machine is busy with other things: whatever is measured in seconds will be off.\n")
     items: list[Item] = []
     for module in MODULES:
         wanted = {item.name for item in module.ITEMS if options.only is None or item.name in options.only}

@@ -28,9 +28,10 @@ def idle_pools(*flavors: int) -> dict[str, Any]:
     return document(pools=pools, quotas=[])
 
 
-def many_pools(count: int) -> dict[str, Any]:
-    """A document with so many pools, each with two flavors and a quota."""
+def many_pools(count: int, *, flavors: int = 2) -> dict[str, Any]:
+    """A document with so many pools, each with one or two flavors and a quota."""
     [pool], [quota] = document()["pools"], document()["quotas"]
+    del pool["policy"]["substrate"]["flavors"][flavors:]
     names = [pool_name(number) for number in range(count)]
     return document(
         pools=[{**pool, "name": name} for name in names], quotas=[{**quota, "pool": name} for name in names]

@@ -35,11 +35,11 @@ _FAR_FROM_NOW: Final = "7"
 """The highest first digit of a ULID: the year 10000, so that no copy has an original's id."""
 
 
-def database_of(count: int, file: Path) -> str:
-    """The URL of a new SQLite database in which `documents.many_pools(count)` is recorded."""
+def database_of(count: int, file: Path, *, flavors: int = 2) -> str:
+    """The URL of a new SQLite database in which `documents.many_pools(count, flavors=flavors)` is recorded."""
     url = f"sqlite:///{file}"
     with open_session(load_settings(environ={"BC_FLEET_STORE_DATABASE_URL": url})) as session:
-        one = fleet.plan_fleet(session, parse_document(many_pools(1)), prune=False, refresh=False)
+        one = fleet.plan_fleet(session, parse_document(many_pools(1, flavors=flavors)), prune=False, refresh=False)
         fleet.apply_fleet(session, one)
         ids = _ids_of_the_pool(session)
     with closing(sqlite3.connect(file)) as database, database:
