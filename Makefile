@@ -11,7 +11,7 @@ COMPILE = uv pip compile --quiet $(UPGRADE) --universal --python-version 3.11 --
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-sanity format test e2e sweep quickstart bench clean
+.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-sanity format test test-newest e2e mutation sweep quickstart bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s  %s\n", $$1, $$2}'
@@ -50,6 +50,12 @@ test: venv ## every test, on as many cores as there are
 
 e2e: venv ## the product as processes, with real Ansible runs, and every secret of it looked for in all they say
 	pytest -n auto -m e2e tests
+
+test-newest: venv ## the newest Python and ansible-core at hand: unit tests, modules, the installed collection, sanity
+	.ci/newest
+
+mutation: venv ## what guards the store is taken out of a copy, one at a time: do the tests notice?
+	python -m ansible_collections.better_compute.fleet.tests.mutation
 
 sweep: venv ## the crash sweep at every single place (`make test` has a spread of it)
 	pytest -n auto -m sweep tests/e2e

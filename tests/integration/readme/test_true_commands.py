@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 import json
 import os
 import re
@@ -50,6 +49,7 @@ def check_make(words: list[str]) -> None:
 
 
 def check_bc_fleetd(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert (Path(sys.prefix) / "bin" / "bc-fleetd").exists()
     with pytest.raises(SystemExit) as ended:
         bc_fleetd([*words, "--help"])
     help_text = capsys.readouterr().out
@@ -58,7 +58,7 @@ def check_bc_fleetd(words: list[str], capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def check_ansible_playbook(words: list[str]) -> None:
-    playbook = (CHECKOUT / words[0]).read_text(encoding="utf-8")
+    playbook = (CHECKOUT / "playbooks" / f"{words[0].removeprefix(_COLLECTION)}.yml").read_text(encoding="utf-8")
     variables = [words[at + 1].partition("=")[0] for at, word in enumerate(words) if word == "-e"]
     assert [name for name in variables if not re.search(rf"\b{name}\b", playbook)] == []
 
@@ -85,11 +85,10 @@ def _options(source: str) -> dict[str, Any]:
     return shared | (yaml.safe_load(values["DOCUMENTATION"]).get("options") or {})
 
 
-def check_alias(words: list[str]) -> None:
-    name, _, command = words[0].partition("=")
-    python, dash_m, package = command.split()
-    assert (name, python, dash_m) == ("bc-fleetd", "python", "-m")
-    assert importlib.util.find_spec(f"{package}.__main__") is not None
+def check_ansible_galaxy(words: list[str]) -> None:
+    galaxy = yaml.safe_load((CHECKOUT / "galaxy.yml").read_text(encoding="utf-8"))
+    tarball = f"{galaxy['namespace']}-{galaxy['name']}-{galaxy['version']}.tar.gz"
+    assert words in (["collection", "build"], ["collection", "install", tarball])
 
 
 def check_sourced(words: list[str]) -> None:
@@ -105,7 +104,7 @@ def test_a_command_in_the_pages_exists_with_its_options(command: str, capsys: py
         "bc-fleetd": lambda: check_bc_fleetd(words, capsys),
         "ansible-playbook": lambda: check_ansible_playbook(words),
         "ansible": lambda: check_ansible(words),
-        "alias": lambda: check_alias(words),
+        "ansible-galaxy": lambda: check_ansible_galaxy(words),
         ".": lambda: check_sourced(words),
     }
     assert program in checks, f"nobody knows how to check {command!r}: teach this test, or use a text block"
