@@ -61,7 +61,8 @@ options:
     default: true
   wait_timeout:
     description:
-      - How long to wait, in seconds. When it runs out, the task fails and what is declared stays declared.
+      - How long to wait, in seconds, at most seven days. When it runs out, the task fails and what is declared stays
+        declared.
     type: int
     default: 1800
 attributes:
@@ -78,6 +79,7 @@ extends_documentation_fragment:
   - better_compute.fleet.fleet
 seealso:
   - module: better_compute.fleet.bc_fleet_info
+  - module: better_compute.fleet.bc_substrate
   - module: better_compute.fleet.bc_substrate_info
 """
 
@@ -135,6 +137,9 @@ plan:
         note:
           description: Why it is kept or blocked and what to do, or what is worth knowing.
           type: str
+        drift:
+          description: Whether it was changed at the provider, and is put back.
+          type: bool
     flavors:
       description: How large each declared flavor is.
       type: list
@@ -161,6 +166,22 @@ plan:
         gpus:
           description: The GPUs of all these nodes, null while the zones are not known.
           type: int
+        autoscaling:
+          description: Between which sizes its autoscaler may move it; null for a fixed size.
+          type: dict
+          contains:
+            min_nodes:
+              description: The fewest nodes as declared.
+              type: int
+            max_nodes:
+              description: The most nodes as declared.
+              type: int
+            least:
+              description: The fewest over all zones, null while the zones are not known.
+              type: int
+            most:
+              description: The most over all zones, null while the zones are not known.
+              type: int
     warnings:
       description: What is worth knowing beforehand.
       type: list

@@ -13,8 +13,8 @@ version_added: 0.1.0
 description:
   - Edits the recorded policy of one pool, the C(policy.substrate) of its FleetConfig, and converges it. What is not
     given keeps its recorded value; with nothing but O(pool), the pool is converged to what is recorded.
-  - The edit is planned as M(better_compute.fleet.bc_fleet) plans a document, with the same refusals. Whoever applies the
-    document next and wants to keep the edit writes it into the document too.
+  - The edit is planned as M(better_compute.fleet.bc_fleet) plans a document, with the same refusals. Whoever applies
+    the document next and wants to keep the edit writes it into the document too.
   - The pool itself must be recorded, that is, declared by a document once.
 author:
   - better_compute.fleet contributors (@better-compute)
@@ -57,12 +57,13 @@ options:
             type: str
       adopt:
         description:
-          - The id of a cluster that is there already. Adopting is not in this version of the collection, and is refused.
+          - The id of a cluster that is there already. Adopting is not in this version of the collection, and is
+            refused.
         type: str
   flavors:
     description:
-      - The shapes of the pool's nodes, each by its name. A recorded flavor keeps what is not given of it; one that is not
-        named is kept, unless O(prune) is set.
+      - The shapes of the pool's nodes, each by its name. A recorded flavor keeps what is not given of it; one that is
+        not named is kept, unless O(prune) is set.
     type: list
     elements: dict
     suboptions:
@@ -77,8 +78,8 @@ options:
         type: str
       nodes:
         description:
-          - How many nodes, per zone where the provider counts so. Required for a new flavor. With O(flavors[].autoscaling)
-            it is the size to begin with.
+          - How many nodes, per zone where the provider counts so. Required for a new flavor. With
+            O(flavors[].autoscaling) it is the size to begin with.
         type: int
       gpus:
         description:
@@ -172,8 +173,8 @@ options:
     default: false
   refresh:
     description:
-      - Whether the provider is asked what is there, so that drift is part of the plan. One that does not answer is named
-        in a warning.
+      - Whether the provider is asked what is there, so that drift is part of the plan. One that does not answer is
+        named in a warning.
     type: bool
     default: true
   wait:
@@ -185,7 +186,8 @@ options:
     default: true
   wait_timeout:
     description:
-      - How long to wait, in seconds. When it runs out, the task fails and what is recorded stays recorded.
+      - How long to wait, in seconds, at most seven days. When it runs out, the task fails and what is recorded stays
+        recorded.
     type: int
     default: 1800
 attributes:
@@ -270,6 +272,9 @@ plan:
         note:
           description: Why it is kept or blocked and what to do, or what is worth knowing.
           type: str
+        drift:
+          description: Whether it was changed at the provider, and is put back.
+          type: bool
     flavors:
       description: How large each declared flavor is.
       type: list
@@ -296,6 +301,22 @@ plan:
         gpus:
           description: The GPUs of all these nodes, null while the zones are not known.
           type: int
+        autoscaling:
+          description: Between which sizes its autoscaler may move it; null for a fixed size.
+          type: dict
+          contains:
+            min_nodes:
+              description: The fewest nodes as declared.
+              type: int
+            max_nodes:
+              description: The most nodes as declared.
+              type: int
+            least:
+              description: The fewest over all zones, null while the zones are not known.
+              type: int
+            most:
+              description: The most over all zones, null while the zones are not known.
+              type: int
     warnings:
       description: What is worth knowing beforehand.
       type: list
@@ -308,8 +329,8 @@ plan:
       type: str
 substrate:
   description:
-    - The pool's substrate, as RV(better_compute.fleet.bc_substrate_info#module:substrates) tells it. Null where there is
-      none.
+    - The pool's substrate, as RV(better_compute.fleet.bc_substrate_info#module:substrates) tells it. Null where there
+      is none.
   returned: always, unless what was given is not valid or the plan is blocked
   type: dict
 code:

@@ -30,6 +30,7 @@ extends_documentation_fragment:
   - better_compute.fleet.fleet.read_only
 seealso:
   - module: better_compute.fleet.bc_fleet
+  - module: better_compute.fleet.bc_substrate
 """
 
 EXAMPLES = r"""
@@ -99,6 +100,14 @@ substrates:
     upgrade:
       description: The upgrade that waits for bookings to end; null when there is none.
       type: dict
+      contains:
+        version:
+          description: The Kubernetes version that flavors are brought to.
+          type: str
+        since:
+          description: Since when it waits, UTC.
+          type: str
+          sample: "2026-11-02T09:30:00Z"
 code:
   description: C(NOT_FOUND) for a pool that does not exist or has no substrate.
   returned: on failure, where there is one

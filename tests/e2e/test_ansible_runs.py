@@ -129,6 +129,15 @@ def test_the_playbook_converges_a_file_of_the_folder_it_is_run_in_and_then_chang
     assert status == 0, printed
     assert "changed=0" in printed
     assert "gpu-fleet is ready: " in printed
+    resized = put(document(), "pools.0.policy.substrate.flavors.0.nodes", 2)
+    cloud.write("fleet.json", json.dumps(resized))
+    status, printed = cloud.run("ansible-playbook", str(PLAYBOOK), "-e", "src=fleet.json", "--check", "--diff")
+    assert status == 0, printed
+    assert [line.strip() for line in printed.splitlines() if line.startswith(("-  ", "+  "))] == [
+        '-        "nodes": 1',
+        '+        "nodes": 2',
+    ]
+    assert '"node_pool gpu-fleet/h100": {' in printed
 
 
 def test_an_interrupted_run_gives_its_lease_back_and_the_next_one_goes_on(cloud: Desk) -> None:

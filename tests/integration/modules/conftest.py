@@ -19,12 +19,12 @@ MakeModules = Callable[..., Modules]
 
 @pytest.fixture
 def make_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeModules]:
-    """Makes modules on a fresh scene; settings may differ (`BC_FLEET_…="…"`)."""
+    """Makes modules on a fresh scene, on the database at `url` or SQLite; settings may differ (`BC_FLEET_…="…"`)."""
     with ExitStack() as stack:
 
-        def make(**environment: str) -> Modules:
-            folder = stack.enter_context(memory_folder())
-            stage = stack.enter_context(scene(f"sqlite:///{folder / 'fleet.db'}"))
+        def make(*, url: str | None = None, **environment: str) -> Modules:
+            where = url or f"sqlite:///{stack.enter_context(memory_folder()) / 'fleet.db'}"
+            stage = stack.enter_context(scene(where))
             return modules_on(fleet_at_hand(stage, **environment), monkeypatch, **environment)
 
         yield make
@@ -34,3 +34,9 @@ def make_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeModules]:
 def modules(make_modules: MakeModules) -> Modules:
     """The modules, with nothing declared yet."""
     return make_modules()
+
+
+@pytest.fixture
+def modules_on_either(make_modules: MakeModules, database_url: str) -> Modules:
+    """The modules on SQLite, then on PostgreSQL."""
+    return make_modules(url=database_url)

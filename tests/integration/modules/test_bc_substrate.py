@@ -33,6 +33,13 @@ def declared(modules: Modules) -> Modules:
     return modules
 
 
+@pytest.fixture
+def declared_on_either(modules_on_either: Modules) -> Modules:
+    """The same on SQLite, then on PostgreSQL."""
+    assert not modules_on_either.run("bc_fleet", config=document())["failed"]
+    return modules_on_either
+
+
 def test_with_nothing_but_the_pool_it_converges_it_and_says_where_it_stands(modules: Modules) -> None:
     modules.run("bc_fleet", config=document(), wait=False)
     result = modules.run("bc_substrate", pool=POOL)
@@ -67,9 +74,9 @@ def a_flavor(**changes: Any) -> dict[str, Any]:
     ],
 )
 def test_the_document_that_says_the_same_changes_nothing_afterwards(
-    declared: Modules, edit: dict[str, Any], as_a_document_says_it: list[dict[str, Any]]
+    declared_on_either: Modules, edit: dict[str, Any], as_a_document_says_it: list[dict[str, Any]]
 ) -> None:
-    arguments = {"pool": POOL, "flavors": [{"name": "h100", **edit}]}
+    declared, arguments = declared_on_either, {"pool": POOL, "flavors": [{"name": "h100", **edit}]}
     checked = declared.run("bc_substrate", check=True, **arguments)
     done = declared.run("bc_substrate", **arguments)
     assert (done["failed"], done["changed"], done["substrate"]["state"]) == (False, True, "ready")
@@ -92,7 +99,8 @@ def test_autoscaling_is_turned_off_by_saying_so(declared: Modules) -> None:
     assert said(declared.run("bc_fleet", config=document())) == []
 
 
-def test_flavors_that_are_not_named_are_kept_without_prune_and_deleted_with_it(declared: Modules) -> None:
+def test_flavors_that_are_not_named_are_kept_without_prune_and_deleted_with_it(declared_on_either: Modules) -> None:
+    declared = declared_on_either
     named = [{"name": "h100"}]
     kept = declared.run("bc_substrate", pool=POOL, flavors=named)
     assert (kept["changed"], said(kept)) == (False, ["keep node_pool gpu-fleet/h100-spot"])
@@ -195,7 +203,8 @@ def test_a_pool_without_a_substrate_gets_one(modules: Modules) -> None:
     assert said(made) == ["create cluster gpu-fleet", "create node_pool gpu-fleet/h100"]
 
 
-def test_absent_archives_the_pool_and_takes_its_quotas_and_leaves_site_and_account(declared: Modules) -> None:
+def test_absent_archives_the_pool_and_takes_its_quotas_and_leaves_site_and_account(declared_on_either: Modules) -> None:
+    declared = declared_on_either
     checked = declared.run("bc_substrate", check=True, pool=POOL, state="absent")
     assert (checked["changed"], checked["substrate"]["state"]) == (True, "ready")
     gone = declared.run("bc_substrate", pool=POOL, state="absent")

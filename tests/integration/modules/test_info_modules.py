@@ -78,7 +78,9 @@ def _check(module: str, result: Result) -> None:
 def test_every_returned_field_is_documented(modules: Modules) -> None:
     _check("bc_fleet", modules.run("bc_fleet", config=document()))
     _check("bc_fleet", modules.run("bc_fleet", config={"version": 2}))
-    _check("bc_fleet_info", modules.run("bc_fleet_info"))
+    _check("bc_fleet_info", modules.run("bc_fleet_info", drift=True))
+    _check("bc_substrate", modules.run("bc_substrate", pool="gpu-fleet"))
+    _check("bc_substrate", modules.run("bc_substrate", pool="gpu-fleet", flavors=[]))
     _check("bc_substrate_info", modules.run("bc_substrate_info"))
     _check("bc_substrate_info", modules.run("bc_substrate_info", pool="other"))
     system = {"name": "system", "machine_type": "m7i.large", "node_count": 1}

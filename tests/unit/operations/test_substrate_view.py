@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import UTC, datetime
+
 import pytest
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import (
@@ -47,3 +50,15 @@ def test_what_still_moves_is_not_settled(state: SubstrateState) -> None:
 
 def test_an_error_that_no_pass_has_looked_into_is_not_settled() -> None:
     assert not view(SubstrateState.ERROR, in_time=False).settled
+
+
+def test_an_upgrade_that_waits_is_told_with_its_version_and_since_when() -> None:
+    told = view(SubstrateState.READY).to_data()
+    assert told["upgrade"] is None
+    waiting = replace(
+        view(SubstrateState.READY).record,
+        upgrade_version="1.35",
+        upgrade_since=datetime(2026, 11, 2, 9, 30, tzinfo=UTC),
+    )
+    told = replace(view(SubstrateState.READY), record=waiting).to_data()
+    assert told["upgrade"] == {"version": "1.35", "since": "2026-11-02T09:30:00Z"}

@@ -152,6 +152,8 @@ def _from_file(path: Path | str | None, environ: Mapping[str, str]) -> dict[str,
     chosen = path or environ.get(f"{_PREFIX}SETTINGS") or (SYSTEM_FILE if SYSTEM_FILE.is_file() else None)
     if chosen is None:
         return {}
+    if "\0" in str(chosen):
+        raise _unusable("no file's name has a NUL in it")
     try:
         with Path(chosen).open("rb") as file:
             return tomllib.load(file)

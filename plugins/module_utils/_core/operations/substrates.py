@@ -54,6 +54,9 @@ class SubstrateView:
         waiting = None
         if record.waiting_nodes:
             waiting = {"nodes": record.waiting_nodes, "since": _told(record.waiting_since)}
+        upgrade = None
+        if record.upgrade_version is not None:
+            upgrade = {"version": record.upgrade_version, "since": _told(record.upgrade_since)}
         return {
             "pool": self.pool,
             "pool_id": str(record.pool_id),
@@ -68,7 +71,7 @@ class SubstrateView:
             "nodes_listed": record.nodes_listed,
             "nodes_joined": record.nodes_joined,
             "waiting_to_join": waiting,
-            "upgrade": None,
+            "upgrade": upgrade,
         }
 
 
