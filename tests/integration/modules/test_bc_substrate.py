@@ -18,7 +18,7 @@ from .conftest import MakeModules
 POOL = "gpu-fleet"
 FLAVORS = "pools.0.policy.substrate.flavors"
 GPUS = {"type": "nvidia-h100", "count": 8}
-NONE_CHANGED = {"before": {}, "after": {}}
+NONE_CHANGED: dict[str, Any] = {"before": {}, "after": {}}
 
 
 def said(result: dict[str, Any]) -> list[str]:
@@ -76,7 +76,8 @@ def a_flavor(**changes: Any) -> dict[str, Any]:
 def test_the_document_that_says_the_same_changes_nothing_afterwards(
     declared_on_either: Modules, edit: dict[str, Any], as_a_document_says_it: list[dict[str, Any]]
 ) -> None:
-    declared, arguments = declared_on_either, {"pool": POOL, "flavors": [{"name": "h100", **edit}]}
+    declared = declared_on_either
+    arguments: dict[str, Any] = {"pool": POOL, "flavors": [{"name": "h100", **edit}]}
     checked = declared.run("bc_substrate", check=True, **arguments)
     done = declared.run("bc_substrate", **arguments)
     assert (done["failed"], done["changed"], done["substrate"]["state"]) == (False, True, "ready")
@@ -174,12 +175,13 @@ def test_an_adoption_is_refused_by_name(declared: Modules) -> None:
 
 
 def test_who_is_not_there_is_not_found(declared: Modules) -> None:
-    for arguments, told in (
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"pool": "other"}, "a document declares pools"),
         ({"pool": POOL, "tenant": "acme"}, "tenant 'acme' has no pool"),
         ({"pool": "pool_01jb2k3m4n5p6q7r8s9t0v1w2x"}, "has no pool"),
         ({"pool": POOL, "account": "none"}, "there is no provider account 'none'"),
-    ):
+    ]
+    for arguments, told in cases:
         refused = declared.run("bc_substrate", **arguments)
         assert (refused["failed"], refused["code"]) == (True, "NOT_FOUND")
         assert told in refused["msg"]

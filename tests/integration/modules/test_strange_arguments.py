@@ -31,7 +31,7 @@ STRANGE: list[Any] = [
     10**30,
 ]
 
-BUT_FOR_FLEET = [
+BUT_FOR_FLEET: list[dict[str, Any]] = [
     {"config": {}},
     {"config": {"\0": LONG}},
     {"config": {"version": 10**400}},
