@@ -208,3 +208,14 @@ def test_one_name_twice_in_a_call_is_told_with_both_places_also_when_its_cluster
     assert [(one.path, one.message) for one in refused.value.problems] == [
         ("node_pools[1].name", "'system' stands twice in the call, also at node_pools[0]")
     ]
+
+
+def test_one_key_for_two_node_pools_of_a_call_is_told_with_both_places(desk: Desk) -> None:
+    twice = [
+        desk.wanted(path=f"node_pools[{index}]", name=name, idempotency_key="k") for index, name in enumerate("ab")
+    ]
+    with pytest.raises(InvalidInput) as refused:
+        many(desk, twice)
+    assert [one.path for one in refused.value.problems] == ["node_pools[1].idempotency_key"]
+    elsewhere = replace(twice[1], cluster_id=desk.other_cluster())
+    assert len(many(desk, [twice[0], elsewhere])) == 2

@@ -138,13 +138,8 @@ def decide(
         InvalidInput, OperationError: see :class:`Refusals`.
     """
     entries = []
-    seen: dict[tuple[str, str], str] = {}
+    refusals.problems += _said_twice(wanted, wish=wish)
     for index, (one, standing) in enumerate(wanted):
-        name = (str(standing.cluster.id), one.name)
-        if name in seen:
-            at = f", also at {seen[name]}" if seen[name] else ""
-            refusals.problems += problems_of(one, [("name", f"{one.name!r} stands twice in the call{at}")])
-        seen.setdefault(name, one.path)
         if index in repeated:
             made = repeated[index]
             entries.append(NodePoolChange(wanted=one, standing=standing, before=made, after=made, repeated=True))
@@ -186,6 +181,19 @@ def _decide(
         return None
     after = _created(one, standing.cluster, now=now) if before is None else _resized(one, before)
     return NodePoolChange(wanted=one, standing=standing, before=before, after=after)
+
+
+def _said_twice(wanted: Sequence[tuple[WantedNodePool, Standing]], *, wish: Wish) -> Iterator[Problem]:
+    """Names and idempotency keys that a call has twice for one cluster."""
+    seen: dict[tuple[str, str, str], str] = {}
+    for one, standing in wanted:
+        said = {"name": one.name, "idempotency_key": None if wish == Wish.ABSENT else one.idempotency_key}
+        for key, value in said.items():
+            if value is None:
+                continue
+            first = seen.setdefault((key, str(standing.cluster.id), value), one.path)
+            if first != one.path:
+                yield from problems_of(one, [(key, f"{value[:60]!r} stands twice in the call, also at {first}")])
 
 
 def _refusal(standing: Standing, before: NodePoolRecord | None, *, wish: Wish, new: bool) -> OperationError | None:
