@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.better_compute.fleet.daemon.command_line import main
-from ansible_collections.better_compute.fleet.tests.support.fleet_documents import EXAMPLE, example
+from ansible_collections.better_compute.fleet.tests.support.fleet_documents import EXAMPLE, example, on_account
 
 Printed = pytest.CaptureFixture[str]
 
@@ -100,6 +100,13 @@ def test_standard_input_that_is_no_document_is_told_so_without_a_traceback(
     assert told.err == ""
 
 
+def test_a_pool_without_a_driver_is_told_before_any_plan(tmp_path: Path, capsys: Printed) -> None:
+    file = tmp_path / "gke.json"
+    file.write_text(json.dumps(on_account("gcp", "us-central1", {})))
+    assert main(["validate", str(file)]) == 1
+    assert "pools[0].policy.substrate.account: pool gpu-fleet stands on account managed-k8s" in capsys.readouterr().out
+
+
 def test_an_eleventh_flavor_is_told_before_any_plan(tmp_path: Path, capsys: Printed) -> None:
     data = example()
     flavors = data["pools"][0]["policy"]["substrate"]["flavors"]
@@ -107,7 +114,10 @@ def test_an_eleventh_flavor_is_told_before_any_plan(tmp_path: Path, capsys: Prin
     file = tmp_path / "many.json"
     file.write_text(json.dumps(data))
     assert main(["validate", str(file)]) == 1
-    assert "pools[0].policy.substrate.flavors[10]: a cluster has at most 10" in capsys.readouterr().out
+    assert (
+        "pools[0].policy.substrate.flavors: pool gpu-fleet: 11 flavors; a cluster has at most 10"
+        in capsys.readouterr().out
+    )
 
 
 def test_a_name_that_is_no_text_is_printed_all_the_same(tmp_path: Path, capsys: Printed) -> None:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -25,13 +25,13 @@ from .spelling import KeyPath
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_SECTIONS: dict[str, tuple[str, Callable[[object], type[BaseModel]]]] = {
-    "sites": ("sites", lambda _: SiteModel),
-    "providerAccounts": ("provider_accounts", account_model),
-    "pools": ("pools", lambda _: PoolModel),
-    "quotas": ("quotas", lambda _: QuotaModel),
+_SECTIONS: dict[str, tuple[str, type[BaseModel] | None]] = {
+    "sites": ("sites", SiteModel),
+    "providerAccounts": ("provider_accounts", None),
+    "pools": ("pools", PoolModel),
+    "quotas": ("quotas", QuotaModel),
 }
-"""Key -> FleetConfigModel's field, and what gives the model of an entry."""
+"""Key -> FleetConfigModel's field, and the model of an entry; None where each entry chooses its own."""
 
 
 def load_text(text: str, name: str) -> object:
@@ -113,10 +113,10 @@ def _checked(data: Mapping[str, Any]) -> FleetConfigModel:
     frame, around = _validated(FleetConfigModel, {**data, **{key: [] for key in sections}}, (), data)
     told.add(each for each in around if each[0] == ("version",))
     entries: dict[str, list[BaseModel]] = {}
-    for key, (name, model_of) in _SECTIONS.items():
+    for key, (name, model) in _SECTIONS.items():
         entries[name] = []
         for index, item in enumerate(sections.get(key, ())):
-            entry, problems = _validated(model_of(item), item, (key, index), data)
+            entry, problems = _validated(model or account_model(item), item, (key, index), data)
             told.add(problems)
             if entry is not None:
                 entries[name].append(entry)
