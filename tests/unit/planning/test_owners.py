@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code, OperationError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
     Records,
@@ -19,9 +18,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.plannin
     plan,
 )
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import (
-    account_of,
     example,
-    on_account,
     put,
 )
 from ansible_collections.better_compute.fleet.tests.support.fleet_records import converged
@@ -108,32 +105,3 @@ def test_a_pool_may_stand_on_the_platforms_site_and_the_quota_be_anothers() -> N
     assert (records.pools[0].tenant_id, records.pools[0].site_id) == ("acme", records.sites[0].id)
     assert planned(data, records).changes == ()
     assert planned(data, records).to_data()["changes"] == []
-
-
-@pytest.mark.parametrize(("provider", "location"), [("gcp", "us-central1"), ("digitalocean", "nyc1")])
-def test_a_pool_on_a_provider_without_a_driver_is_unsupported(provider: str, location: str) -> None:
-    with pytest.raises(OperationError) as caught:
-        planned(on_account(provider, location, {}), Records())
-    assert caught.value.code == Code.UNSUPPORTED
-    for word in ("pools[0].policy.substrate.account", "gpu-fleet", "managed-k8s", provider):
-        assert word in str(caught.value)
-
-
-@pytest.mark.parametrize("provider", ["gcp", "digitalocean"])
-def test_an_account_of_a_provider_without_a_driver_can_be_recorded_changed_and_pruned(provider: str) -> None:
-    data = {"version": 1, "providerAccounts": [account_of(provider, "spare")]}
-    records = recorded(data)
-    assert planned(data, records).changes == ()
-    other = put(data, "providerAccounts.0.config.credential", {"file": "/etc/secret"})
-    assert told(planned(other, records)) == ["update account spare"]
-    assert told(planned(EMPTY, records, prune=True)) == ["delete account spare"]
-
-
-def test_what_an_account_is_for_never_changes() -> None:
-    records = recorded({"version": 1, "providerAccounts": [account_of("gcp", "spare")]})
-    data = {"version": 1, "providerAccounts": [account_of("gcp", "spare", projectId="another-project")]}
-    assert told(planned(data, records)) == ["blocked account spare"]
-    data = {"version": 1, "providerAccounts": [account_of("digitalocean", "spare")]}
-    made = planned(data, records)
-    assert told(made) == ["blocked account spare"]
-    assert made.blocked[0].note.startswith("provider, config.projectId, config.region cannot change in place")
