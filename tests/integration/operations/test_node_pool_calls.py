@@ -227,3 +227,20 @@ def test_a_deleted_clusters_node_pools_are_not_found(desk: Desk) -> None:
         clusters.set_cluster_status(tx, replace(desk.cluster, state=ClusterState.DELETED))
     with refusal(Code.NOT_FOUND):
         list_node_pools(desk.session, tenant_id=TENANT, cluster_id=desk.cluster.id)
+
+
+@pytest.mark.parametrize("strange", ["\0", "kcl_\0", "é", "x" * 100_000, "", "kcl_" + "0" * 27 + "\n"], ids=range(6))
+def test_strange_text_is_refused_by_either_database_in_a_short_answer(desk: Desk, strange: str) -> None:
+    calls: tuple[Call, ...] = (
+        lambda: list_node_pools(desk.session, tenant_id=TENANT, cluster_id=ClusterId(strange)),
+        lambda: list_node_pools(desk.session, tenant_id=TenantId(strange), cluster_id=desk.cluster.id),
+        lambda: desk.delete(NodePoolId(strange)),
+        lambda: create_node_pool(desk.session, tenant_id=TENANT, wanted=desk.wanted(idempotency_key=strange)),
+        lambda: create_node_pool(desk.session, tenant_id=TENANT, wanted=desk.wanted(name=strange)),
+        lambda: create_node_pool(desk.session, tenant_id=TENANT, wanted=desk.wanted(pool=strange)),
+        lambda: create_node_pool(desk.session, tenant_id=TENANT, wanted=desk.wanted(labels={strange: strange})),
+    )
+    for call in calls:
+        with pytest.raises(OperationError) as refused:
+            call()
+        assert len(str(refused.value)) < 1000

@@ -14,7 +14,8 @@ from ..documents.load import load_file, parse_document
 from ..operations import fleet, passes
 from ..operations.session import Session
 from .edge import run_module
-from .settling import WAIT_ARGUMENTS, plan_result, settle, told, wait_timeout
+from .settling import plan_result, settle, told
+from .waiting import WAIT_ARGUMENTS, wait_timeout
 
 FLEET_ARGUMENTS: dict[str, dict[str, Any]] = {
     "config": {"type": "dict"},

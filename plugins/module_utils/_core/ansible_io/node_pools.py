@@ -24,6 +24,7 @@ from ..operations import node_pools
 from ..operations.node_pools import FIXED_SIZE, FixedSize, NodePoolChange, NodePoolsPlan, WantedNodePool, Wish
 from ..operations.session import Session
 from .edge import run_module
+from .waiting import WAIT_ARGUMENTS, wait_timeout
 
 _WHERE: dict[str, dict[str, Any]] = {"pool": {"type": "str"}, "cluster_id": {"type": "str"}}
 
@@ -73,8 +74,7 @@ NODE_POOL_ARGUMENTS: dict[str, dict[str, Any]] = {
         "mutually_exclusive": [("pool", "cluster_id")],
     },
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    "wait": {"type": "bool", "default": True},
-    "wait_timeout": {"type": "int", "default": 1800},
+    **WAIT_ARGUMENTS,
 }
 
 NODE_POOL_INFO_ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -123,6 +123,7 @@ def _read(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
 def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     params = module.params
     wish = Wish(params["state"])
+    timeout = wait_timeout(params)
     tenant_id = TenantId(params["tenant"])
     wanted = [_wanted(index, item, params) for index, item in enumerate(params["node_pools"])]
     plan = node_pools.plan_node_pools(session, tenant_id=tenant_id, wanted=wanted, wish=wish)
@@ -130,7 +131,7 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     failure: dict[str, Any] = {}
     # Also what an earlier run began is brought to its end: it may not have got there.
     if not module.check_mode and (plan.changes or _unsettled(plan, records, wish=wish)):
-        plan, records, failure = _bring_about(session, plan, wanted, params, wish=wish)
+        plan, records, failure = _bring_about(session, plan, wanted, params, wish=wish, timeout=timeout)
     for entry in plan.entries:
         _warn_of_a_repetition(module, entry, records)
     told = [(entry.standing.pool.name, _record(entry, records)) for entry in plan.entries]
@@ -143,7 +144,13 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
 
 
 def _bring_about(
-    session: Session, plan: NodePoolsPlan, wanted: list[WantedNodePool], params: Mapping[str, Any], *, wish: Wish
+    session: Session,
+    plan: NodePoolsPlan,
+    wanted: list[WantedNodePool],
+    params: Mapping[str, Any],
+    *,
+    wish: Wish,
+    timeout: timedelta,
 ) -> tuple[NodePoolsPlan, dict[NodePoolId, NodePoolRecord], dict[str, Any]]:
     """Record what there is to change and run passes; the plan as recorded, the records then, and the failure if any."""
     # Passes bring a provider's and Kubernetes' packages with them: a run with nothing to do is not to wait for those.
@@ -156,7 +163,7 @@ def _bring_about(
     if not params["wait"]:
         passes.run_once(session, moving)
         return plan, node_pools.recorded_again(session, plan), {}
-    views = passes.run_until_settled(session, moving, timeout=timedelta(seconds=params["wait_timeout"]))
+    views = passes.run_until_settled(session, moving, timeout=timeout)
     records = node_pools.recorded_again(session, plan)
     reasons = {view.record.pool_id: view.record.message for view in views}
     return plan, records, _told_unsettled(_unsettled(plan, records, wish=wish), records, reasons)

@@ -5,38 +5,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ..model.errors import Code, InvalidInput, Problem
+from ..model.errors import Code
 from ..model.ids import PoolId
 from ..operations import fleet, passes
 from ..operations.fleet import PlannedFleet
 from ..operations.session import Session
 from ..operations.substrates import SubstrateView
-
-WAIT_ARGUMENTS: dict[str, dict[str, Any]] = {
-    "wait": {"type": "bool", "default": True},
-    "wait_timeout": {"type": "int", "default": 1800},
-}
-
-_MOST_SECONDS = 7 * 24 * 3600
-"""Nobody waits longer for a run to end; a teardown may wait for bookings, which is what bc-fleetd is for."""
-
-
-def wait_timeout(params: Mapping[str, Any]) -> timedelta:
-    """How long to wait. Called before anything is recorded.
-
-    Raises:
-        InvalidInput: below nothing, or longer than anybody waits.
-    """
-    seconds: int = params["wait_timeout"]
-    if not 0 <= seconds <= _MOST_SECONDS:
-        raise InvalidInput([Problem(path="wait_timeout", message=f"expected 0 to {_MOST_SECONDS} seconds")])
-    return timedelta(seconds=seconds)
 
 
 def plan_result(planned: PlannedFleet) -> dict[str, Any]:

@@ -18,7 +18,8 @@ from ..operations import fleet, passes, substrate_edits, substrates
 from ..operations.fleet import PlannedFleet
 from ..operations.session import Session
 from .edge import run_module
-from .settling import WAIT_ARGUMENTS, plan_result, settle, told, wait_timeout
+from .settling import plan_result, settle, told
+from .waiting import WAIT_ARGUMENTS, wait_timeout
 
 POOL_ARGUMENTS: dict[str, dict[str, Any]] = {
     "pool": {"type": "str"},

@@ -108,7 +108,7 @@ def _made_before(tx: Tx, one: WantedNodePool, *, scope: str) -> NodePoolRecord |
     Raises:
         OperationError: CONFLICT when the key came with another request.
     """
-    if one.idempotency_key is None:
-        return None
+    if one.idempotency_key is None or input_problems(one):
+        return None  # what is wrong is told later, and not every database takes any text as a key
     made = idempotency.remembered(tx, scope=scope, key=one.idempotency_key, request_digest=one.digest())
     return None if made is None else clusters.node_pool(tx, NodePoolId(made))

@@ -8,13 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...model.errors import Code, OperationError
-from ...model.ids import ClusterId, TenantId
+from ...model.ids import ClusterId, TenantId, is_id
 from ...model.records import ClusterRecord, PoolRecord
 from ...model.states import ClusterState
 from ...store import Tx, clusters, fleet
 from ..substrates import resolve_pool
 from .deciding import Standing
 from .wanted import WantedNodePool
+
+_SHOWN_CHARACTERS = 60
 
 
 def standing_of(tx: Tx, wanted: WantedNodePool, *, tenant_id: TenantId) -> Standing:
@@ -59,11 +61,14 @@ def cluster_named(tx: Tx, cluster_id: ClusterId, *, tenant_id: TenantId) -> tupl
     Raises:
         OperationError: NOT_FOUND.
     """
-    cluster = clusters.cluster(tx, cluster_id)
+    cluster = clusters.cluster(tx, cluster_id) if is_id(cluster_id) else None  # not every database takes any text
     pool = fleet.pool(tx, cluster.substrate_pool_id) if cluster and cluster.substrate_pool_id else None
     gone = cluster is None or cluster.state == ClusterState.DELETED or cluster.tenant_id != tenant_id
     if cluster is None or pool is None or gone:
-        raise OperationError(Code.NOT_FOUND, f"tenant {tenant_id!r} has no cluster {str(cluster_id)!r}")
+        raise OperationError(
+            Code.NOT_FOUND,
+            f"tenant {tenant_id[:_SHOWN_CHARACTERS]!r} has no cluster {cluster_id[:_SHOWN_CHARACTERS]!r}",
+        )
     return pool, cluster
 
 
@@ -78,4 +83,6 @@ def named(wanted: WantedNodePool, standing: Standing) -> WantedNodePool:
     for record in standing.node_pools.values():
         if record.id == wanted.node_pool_id:
             return replace(wanted, name=record.name)
-    raise OperationError(Code.NOT_FOUND, f"cluster {standing.cluster.id} has no node pool {str(wanted.node_pool_id)!r}")
+    raise OperationError(
+        Code.NOT_FOUND, f"cluster {standing.cluster.id} has no node pool {wanted.node_pool_id[:_SHOWN_CHARACTERS]!r}"
+    )
