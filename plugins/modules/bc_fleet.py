@@ -128,7 +128,9 @@ plan:
           description: C(site), C(account), C(pool), C(cluster), C(node_pool) or C(quota).
           type: str
         name:
-          description: Its name; a node pool's or a quota's after its pool's and a slash.
+          description:
+            - Its name; a node pool's or a quota's after its pool's and a slash, and where the owner is not C(platform),
+              all that after the owner and a colon.
           type: str
         fields:
           description: What differs, each with its C(path), C(before), C(after) and a C(note).
