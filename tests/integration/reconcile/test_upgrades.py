@@ -96,7 +96,7 @@ def test_a_control_plane_that_cannot_be_upgraded_is_an_error_and_its_node_pools_
     )
     [view] = fleet.settle(fleet.apply(of_version("1.34")))
     assert view.record.state == SubstrateState.ERROR
-    assert why in view.record.message
+    assert "no address for the control plane" in view.record.message
     assert fleet.cluster().state == ClusterState.ERROR
     fleet.scene.world.aws.console.edit_node_group(fleet.cluster().name, SPOT, scaling={"maxSize": 5})
     fleet.live(until=lambda: group(fleet, SPOT)["scalingConfig"]["maxSize"] == 1, minutes=10)
