@@ -162,6 +162,12 @@ def _join(session: Session, _orders: Orders) -> dict[str, Any]:
         session.sleep(0.5)
 
 
+def _change(session: Session, orders: Orders) -> dict[str, Any]:
+    """As the module records it and the daemon brings it to its end: a module would stop at the first refusal."""
+    applied = _apply(session, orders)
+    return {**applied, **_join(session, orders)}
+
+
 def _book(session: Session, _orders: Orders) -> dict[str, Any]:
     named = reservations.find(session, pool=POOL, tenant_id=PLATFORM_TENANT, name=_NAME)
     made = reservations.book(session, named, tenant_id=PLATFORM_TENANT, gpus=BOOKED_GPUS, spot=False)
@@ -178,7 +184,8 @@ PHASES: Final[Mapping[str, Callable[[Session, Orders], dict[str, Any]]]] = {
     "join": _join,
     "book": _book,
     "release": _release,
+    "change": _change,
     "again": _apply,
     "prune": partial(_apply, prune=True),
 }
-"""The quickstart's life, in its order."""
+"""The quickstart's life, in its order, with a change on the way."""

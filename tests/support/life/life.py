@@ -10,13 +10,17 @@ import os
 import signal
 from dataclasses import dataclass, field
 from multiprocessing.context import ForkServerContext
-from typing import Any
+from typing import Any, Final
 
 from ansible_collections.better_compute.fleet.emulators.engine import Call, Hook, ReplyLost
 
 from .child import PHASES, Orders, run
 from .points import COMMIT, Passage, Point, Side, Strike
-from .world import Scene, document, without_pools
+from .world import Scene, life_document, without_pools
+
+_CHANGED: Final = life_document(most=3)
+_DOCUMENTS: Final = {"change": _CHANGED, "again": _CHANGED, "prune": without_pools()}
+"""What is declared in the later phases of a life."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +61,7 @@ class Life:
         """
         orders = Orders(
             phase=phase,
-            document=without_pools() if phase == "prune" else document(),
+            document=_DOCUMENTS.get(phase, life_document()),
             environment=self.scene.environment,
             database_url=self.scene.database_url,
             now=self.scene.clock.now(),

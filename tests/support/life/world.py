@@ -197,6 +197,18 @@ def document(**changes: Any) -> dict[str, Any]:
     return {**made, **changes}
 
 
+def life_document(*, most: int = 2) -> dict[str, Any]:
+    """The document that a life declares: its Spot flavor is autoscaled and has a label.
+
+    Arguments:
+        most: the autoscaler's upper bound.
+    """
+    made = document()
+    spot = made["pools"][0]["policy"]["substrate"]["flavors"][1]
+    spot |= {"autoscaling": {"minNodes": 1, "maxNodes": most}, "labels": {"team": "ml"}}
+    return made
+
+
 def without_pools() -> dict[str, Any]:
     """The document when its pool was taken out."""
     return document(pools=[], quotas=[])
