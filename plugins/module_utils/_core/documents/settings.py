@@ -20,7 +20,6 @@ from typing import Any
 
 from ..model.agent import AgentSettings
 from ..model.errors import InvalidInput, Problem
-from .problems import as_problems, from_pydantic
 from .pydantic_shim import BaseModel, ValidationError, require_pydantic
 from .settings_models import (
     AgentSection,
@@ -29,7 +28,6 @@ from .settings_models import (
     SettingsModel,
     StoreSection,
 )
-from .spelling import path_text
 
 SYSTEM_FILE = Path("/etc/better-compute/fleet.toml")
 """Read when neither an argument nor BC_FLEET_SETTINGS names a file."""
@@ -129,23 +127,24 @@ def load_settings(
     try:
         model = SettingsModel.model_validate(values)
     except ValidationError as error:
-        told = from_pydantic(error, SettingsModel, refused={})
-        problems += as_problems(
-            [
-                (
-                    at,
-                    f"{message} (from {came_from[key]})"
-                    if (key := path_text(at[:_KEY_PARTS])) in came_from
-                    else message,
-                )
-                for at, message in told
-            ]
-        )
+        problems += _told(error, came_from)
     if model and bool(model.gateway.certificate_file) != bool(model.gateway.key_file):
         problems.append(Problem(path="gateway", message="certificate_file and key_file go together: give both or none"))
     if problems or model is None:
         raise InvalidInput(problems)
     return _settings(model, environ)
+
+
+def _told(error: ValidationError, came_from: Mapping[str, str]) -> list[Problem]:
+    """What is wrong with the settings, in our words; what has them is loaded where there is something to tell."""
+    from .problems import as_problems, from_pydantic
+    from .spelling import path_text
+
+    told = []
+    for at, message in from_pydantic(error, SettingsModel, refused={}):
+        variable = came_from.get(path_text(at[:_KEY_PARTS]))
+        told.append((at, f"{message} (from {variable})" if variable else message))
+    return as_problems(told)
 
 
 def _from_file(path: Path | str | None, environ: Mapping[str, str]) -> dict[str, Any]:
