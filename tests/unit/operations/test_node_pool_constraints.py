@@ -73,7 +73,7 @@ def taints(*keys: str) -> tuple[Taint, ...]:
         {"taints": (Taint(key="k", effect="NoExecute", value="v" * 63), Taint(key="k", effect="PreferNoSchedule"))},
         {"idempotency_key": "A.b_c:-9"},
         {"idempotency_key": "k" * 128},
-        pytest.param({"pool": None, "cluster_id": CLUSTER.id}, id="cluster_id"),  # a new id each time: no name for xdist
+        pytest.param({"pool": None, "cluster_id": CLUSTER.id}, id="cluster_id"),  # a new id each time
     ],
     ids=str,
 )
