@@ -17,13 +17,13 @@ Side: TypeAlias = Literal["before", "after"]
 COMMIT: Final = "commit"
 """The kind of a point at a commit; the others are the emulators' clouds."""
 
-_ULID: Final = re.compile(r"[0-7][0-9a-hjkmnp-tv-z]{25}")
-"""Ids differ from life to life."""
+_IDS: Final = re.compile(r"[0-7][0-9a-hjkmnp-tv-z]{25}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+"""Ours (ULIDs) and EKS's (UUIDs): they differ from life to life."""
 
 
 def nameless(text: str) -> str:
     """A text without the ids in it, so that it is the same in every life."""
-    return _ULID.sub("*", text)
+    return _IDS.sub("*", text)
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
