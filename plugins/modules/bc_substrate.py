@@ -57,8 +57,8 @@ options:
             type: str
       adopt:
         description:
-          - The id of a cluster that is there already. Adopting is not in this version of the collection, and is
-            refused.
+          - The id of a cluster that is there already, for example V(us-east-1/prod) on EKS. It never changes.
+          - This version of the collection cannot adopt yet, and answers UNSUPPORTED.
         type: str
   flavors:
     description:

@@ -154,7 +154,8 @@ def test_what_cannot_change_is_blocked_whole_with_what_to_do_instead(
         ({"flavors": [{"name": "h100", "disk_gib": 1}]}, {"flavors[0].disk_gib"}),
         ({"flavors": [{"name": "h100", "zones": ["eu-west-1a"]}]}, {"flavors[0].zones[0]"}),
         ({"cluster": {"create": {"location": "us-east-1a"}}}, {"cluster.create.location"}),
-        ({"cluster": {"adopt": "us-east-1/mine"}}, {"cluster.adopt"}),
+        ({"cluster": {"adopt": "eu-west-1/mine"}}, {"cluster.adopt"}),
+        ({"cluster": {"adopt": "mine"}}, {"cluster.adopt"}),
         ({"wait_timeout": -1}, {"wait_timeout"}),
         ({"state": "absent", "flavors": [{"name": "h100"}]}, {"state"}),
     ],
@@ -169,9 +170,13 @@ def test_what_is_not_valid_is_refused_as_in_a_document_with_the_modules_own_path
     assert declared.fleet.rows() == rows
 
 
-def test_an_adoption_is_refused_by_name(declared: Modules) -> None:
-    refused = declared.run("bc_substrate", pool=POOL, cluster={"adopt": "us-east-1/mine"})
-    assert "adopting a cluster that stands already comes in a later version" in refused["msg"]
+def test_an_adoption_is_unsupported_and_names_pool_and_cluster(declared: Modules) -> None:
+    rows = declared.fleet.rows()
+    refused = declared.run("bc_substrate", pool=POOL, cluster={"adopt": "US-EAST-1/mine"})
+    assert (refused["failed"], refused["code"]) == (True, "UNSUPPORTED")
+    assert f"pool {POOL} is to adopt cluster us-east-1/mine, which this version cannot do yet" in refused["msg"]
+    assert "policy.substrate.cluster.adopt" in refused["msg"]
+    assert declared.fleet.rows() == rows
 
 
 def test_who_is_not_there_is_not_found(declared: Modules) -> None:

@@ -176,11 +176,6 @@ def test_a_key_that_is_no_string_is_refused() -> None:
     assert problems({"version": 1, 5: []}) == {"": "a key must be a string, found the number 5"}
 
 
-def test_adopting_is_refused_in_one_sentence() -> None:
-    path, message = problem(f"{SUBSTRATE}.cluster", {"adopt": "us-east-1/mine"})
-    assert (path, "comes in a later version of the collection" in message) == (f"{SPELT}.cluster.adopt", True)
-
-
 def test_a_provider_that_is_none_is_told_once_with_those_that_there_are() -> None:
     data = put(changed(f"{ACCOUNT}.provider", "azure"), CONFIG, {"subscription": "mine"})
     assert problems(data) == {

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from ..model.declared import (
     Account,
+    AdoptCluster,
     Autoscaling,
     CreateCluster,
     Flavor,
@@ -21,12 +23,14 @@ from ..model.declared import (
     Taint,
 )
 from ..model.ids import TenantId
+from .adopt_ids import parse_adopt_id
 from .flavor_model import FlavorModel
-from .fleet_config import FleetConfigModel, PoolModel, SubstrateModel
+from .fleet_config import ClusterModel, FleetConfigModel, PoolModel, SubstrateModel
 
 
 def declared(document: FleetConfigModel) -> FleetConfig:
     """A document as it is planned with: what is left out has its default, and order that means nothing is settled."""
+    providers = {account.name: account.provider for account in document.provider_accounts}
     return FleetConfig(
         version=document.version,
         sites=tuple(
@@ -42,7 +46,7 @@ def declared(document: FleetConfigModel) -> FleetConfig:
             )
             for account in document.provider_accounts
         ),
-        pools=tuple(_pool(pool) for pool in document.pools),
+        pools=tuple(_pool(pool, providers) for pool in document.pools),
         quotas=tuple(
             Quota(pool=quota.pool, gpus=quota.gpus, tenant_id=TenantId(quota.tenant_id)) for quota in document.quotas
         ),
@@ -56,7 +60,7 @@ def _config(config: dict[str, Any]) -> dict[str, Any]:
     return config
 
 
-def _pool(pool: PoolModel) -> Pool:
+def _pool(pool: PoolModel, providers: Mapping[str, str]) -> Pool:
     policy = pool.policy
     kubernetes = policy.kubernetes if policy else None
     return Pool(
@@ -65,19 +69,28 @@ def _pool(pool: PoolModel) -> Pool:
         class_=pool.class_,
         gpu_model=pool.gpu_model,
         platform_operated=kubernetes.platform_operated if kubernetes else False,
-        substrate=_substrate(policy.substrate) if policy and policy.substrate else None,
+        substrate=_substrate(policy.substrate, providers) if policy and policy.substrate else None,
         tenant_id=TenantId(pool.tenant_id),
     )
 
 
-def _substrate(substrate: SubstrateModel) -> Substrate:
-    create = substrate.cluster.create
+def _substrate(substrate: SubstrateModel, providers: Mapping[str, str]) -> Substrate:
     return Substrate(
         account=substrate.account,
-        cluster=CreateCluster(location=create.location, private_nodes=create.private_nodes, version=create.version),
+        cluster=_cluster(substrate.cluster, providers[substrate.account]),
         flavors=tuple(_flavor(flavor) for flavor in substrate.flavors),
         upgrades=substrate.upgrades,
     )
+
+
+def _cluster(cluster: ClusterModel, provider: str) -> CreateCluster | AdoptCluster:
+    create = cluster.create
+    if create is not None:
+        return CreateCluster(location=create.location, private_nodes=create.private_nodes, version=create.version)
+    adopted = parse_adopt_id(provider, cluster.adopt or "")
+    if adopted is None:
+        raise AssertionError("a cluster is created or adopted by an id of its provider's kind: references.py")
+    return AdoptCluster(id=adopted.id)
 
 
 def _flavor(flavor: FlavorModel) -> Flavor:

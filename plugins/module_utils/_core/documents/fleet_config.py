@@ -10,7 +10,7 @@ into the JSON Schema, for editors.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from . import patterns
 from .accounts import AwsAccountModel, DigitaloceanAccountModel, GcpAccountModel
@@ -51,11 +51,20 @@ class CreateModel(BaseModel):
     )
 
 
-class ClusterModel(BaseModel):
-    """The cluster that backs the pool."""
+_ONE_OF_THE_TWO: dict[str, Any] = {"oneOf": [{"required": ["create"]}, {"required": ["adopt"]}]}
+"""For editors: the models alone would take both, or neither."""
 
-    model_config = _CLOSED
-    create: CreateModel = Field(description="A cluster to be made for the pool.")
+
+class ClusterModel(BaseModel):
+    """The cluster that backs the pool: made, or adopted."""
+
+    model_config = _CLOSED | ConfigDict(json_schema_extra=_ONE_OF_THE_TWO)
+    create: CreateModel | None = Field(default=None, description="A cluster to be made for the pool.")
+    adopt: str | None = Field(
+        default=None,
+        description="The id of a cluster that stands already: on GKE <location>/<name>, on EKS <region>/<name>, on "
+        "DOKS its UUID. Not in this version yet.",
+    )
 
 
 class SubstrateModel(BaseModel):
@@ -142,8 +151,6 @@ REFUSED = {
     ("FleetConfigModel", "sandboxTemplates"): f"a document's section of sandbox templates {_ELSEWHERE}",
     ("FleetConfigModel", "loadBalancers"): f"a document's section of load balancers {_ELSEWHERE}",
     ("FleetConfigModel", "flavors"): "flavors stand in a pool, under policy.substrate.flavors",
-    ("ClusterModel", "adopt"): "adopting a cluster that stands already comes in a later version of the collection: "
-    "give cluster.create, or leave the pool out",
     ("FlavorModel", "nodeCount"): "a flavor's count is called nodes",
     ("FlavorModel", "accelerators"): "a flavor's accelerators are called gpus",
 }

@@ -146,12 +146,9 @@ def _worded(
 ) -> list[tuple[KeyPath, str]]:
     """Leave out what follows from another problem, and say better what a general word says badly."""
     kept: list[tuple[KeyPath, str]] = []
-    adopting = {path[:-1] for path, _sentence in told if path[-1:] == ("adopt",)}
     for path, message in told:
         match path:
             case _ if path in null_paths:
-                continue
-            case (*cluster, "create") if tuple(cluster) in adopting:
                 continue
             case ("providerAccounts", index, "config", *_) if provider_of(_account(data, index)) is None:
                 continue  # an unknown provider's config is no model's: only the provider is wrong

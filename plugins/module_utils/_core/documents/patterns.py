@@ -47,6 +47,9 @@ AWS_SUBNET = "^subnet-[0-9a-f]{8}([0-9a-f]{9})?$"
 GCP_PROJECT = "^([a-z0-9][a-z0-9.-]{0,61}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$"
 """A Google Cloud project's id, with or without the domain of an older one."""
 
+GCP_REGION = "^[a-z]{2,20}(-[a-z]{2,20}){1,2}[0-9]{1,2}$"
+"""us-central1, northamerica-northeast1."""
+
 GCP_ZONE = "^[a-z]{2,20}(-[a-z]{2,20}){1,2}[0-9]{1,2}-([a-z]|ai[0-9]{1,2}[a-z])$"
 """us-central1-a, northamerica-northeast1-b, and the AI zones: us-central1-ai1a."""
 

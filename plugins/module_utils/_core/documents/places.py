@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from . import patterns
+from .adopt_ids import parse_adopt_id
 from .problems import found, shown
 from .spelling import KeyPath
 
@@ -33,10 +34,7 @@ def account_places(path: KeyPath, provider: str | None, config: Mapping[str, Any
 
 def substrate_places(path: KeyPath, substrate: Mapping[str, Any], provider: str, config: Mapping[str, Any]) -> Told:
     """What is wrong between a substrate's places and its account's."""
-    cluster = substrate.get("cluster")
-    create = cluster.get("create") if isinstance(cluster, Mapping) else None
-    location = create.get("location") if isinstance(create, Mapping) else None
-    where = (*path, "cluster", "create", "location")
+    where, location = _cluster_place((*path, "cluster"), substrate.get("cluster"), provider)
     if provider == "gcp":
         yield from _gcp(path, where, location, substrate, config)
         return
@@ -49,6 +47,17 @@ def substrate_places(path: KeyPath, substrate: Mapping[str, Any], provider: str,
         yield where, f"{expected}: an EKS cluster stands in a region, not in a zone" if is_zone else expected
     if provider == "aws":
         yield from _aws_flavors(path, substrate, region, config.get("zones"))
+
+
+def _cluster_place(path: KeyPath, cluster: object, provider: str) -> tuple[KeyPath, object]:
+    """Where the document says a cluster's location, and which it is; None where it says none."""
+    if not isinstance(cluster, Mapping):
+        return path, None
+    create, adopt = cluster.get("create"), cluster.get("adopt")
+    if isinstance(adopt, str):
+        adopted = parse_adopt_id(provider, adopt)
+        return (*path, "adopt"), adopted.location if adopted else None
+    return (*path, "create", "location"), create.get("location") if isinstance(create, Mapping) else None
 
 
 def texts(path: KeyPath, values: object) -> Iterator[tuple[KeyPath, str]]:

@@ -15,6 +15,7 @@ from typing import Any
 from ..model.capabilities import CAPABILITIES
 from ..model.ids import PLATFORM_TENANT
 from .accounts import provider_of
+from .adopt_ids import EXPECTED, parse_adopt_id
 from .flavor_rules import flavor_rules
 from .places import account_places, substrate_places, texts
 from .problems import found, shown
@@ -92,6 +93,7 @@ def _substrate(pool_path: KeyPath, pool: Mapping[str, Any], accounts: Mapping[st
         yield from _duplicates(texts((*path, *flavor_path, "zones"), flavor.get("zones")))
         yield from flavor_rules((*path, *flavor_path), flavor, can)
     yield from _duplicates(((*path, *below), flavor) for below, flavor in _named(substrate, "flavors"))
+    yield from _cluster((*path, "cluster"), substrate.get("cluster"), provider)
     if account is None:
         return
     if _tenant(account) != _tenant(pool):
@@ -105,6 +107,18 @@ def _substrate(pool_path: KeyPath, pool: Mapping[str, Any], accounts: Mapping[st
         yield from substrate_places(path, substrate, provider, config)
         if provider == "digitalocean":
             yield from _previewed_spot(path, substrate, config)
+
+
+def _cluster(path: KeyPath, cluster: object, provider: str | None) -> Told:
+    """A cluster is made or adopted, and what is adopted has an id of its provider's kind."""
+    if not isinstance(cluster, Mapping):
+        return
+    given = [key for key in ("create", "adopt") if cluster.get(key) is not None]
+    if len(given) != 1 and not {"create", "adopt"} & (cluster.keys() - set(given)):
+        yield path, f"expected one of create and adopt, found {'both' if given else 'neither'}"
+    adopt = cluster.get("adopt")
+    if isinstance(adopt, str) and provider is not None and parse_adopt_id(provider, adopt) is None:
+        yield (*path, "adopt"), f"expected {EXPECTED[provider]}, found {found(adopt)}"
 
 
 def _previewed_spot(path: KeyPath, substrate: Mapping[str, Any], config: Mapping[str, Any]) -> Told:

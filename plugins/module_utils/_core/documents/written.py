@@ -11,7 +11,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..model.declared import MANUAL_UPGRADES, Account, Flavor, FleetConfig, Pool, Site, Substrate
+from ..model.declared import (
+    MANUAL_UPGRADES,
+    Account,
+    AdoptCluster,
+    CreateCluster,
+    Flavor,
+    FleetConfig,
+    Pool,
+    Site,
+    Substrate,
+)
 
 KIND = "kubernetes"
 """The only kind of substrate that there is."""
@@ -97,19 +107,21 @@ def _pool(pool: Pool) -> dict[str, Any]:
 
 
 def _substrate(substrate: Substrate) -> dict[str, Any]:
-    create = {
-        "location": substrate.cluster.location,
-        "privateNodes": substrate.cluster.private_nodes,
-        "version": substrate.cluster.version,
-    }
     upgrades = {"upgrades": substrate.upgrades} if substrate.upgrades != MANUAL_UPGRADES else {}
     return {
         "kind": KIND,
         "account": substrate.account,
-        "cluster": {"create": _told(create)},
+        "cluster": _declared_cluster(substrate.cluster),
         "flavors": [_flavor(flavor) for flavor in substrate.flavors],
         **upgrades,
     }
+
+
+def _declared_cluster(cluster: CreateCluster | AdoptCluster) -> dict[str, Any]:
+    if isinstance(cluster, AdoptCluster):
+        return {"adopt": cluster.id}
+    create = {"location": cluster.location, "privateNodes": cluster.private_nodes, "version": cluster.version}
+    return {"create": _told(create)}
 
 
 def _flavor(flavor: Flavor) -> dict[str, Any]:

@@ -137,6 +137,17 @@ class CreateCluster:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AdoptCluster:
+    """A cluster that stands already and that the pool's node pools are added to. Its id is the substrate's identity.
+
+    Attributes:
+        id: the provider's, normalised: GKE `<location>/<name>`, EKS `<region>/<name>`, DOKS a UUID.
+    """
+
+    id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Substrate:
     """What backs a pool: an account, a cluster there, and the node shapes.
 
@@ -146,7 +157,7 @@ class Substrate:
     """
 
     account: str
-    cluster: CreateCluster
+    cluster: CreateCluster | AdoptCluster
     flavors: tuple[Flavor, ...]
     upgrades: str = MANUAL_UPGRADES
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .capabilities import CAPABILITIES, MAX_NODE_POOLS
-from .declared import FleetConfig, Pool, Substrate
+from .capabilities import CAN_ADOPT, CAPABILITIES, MAX_NODE_POOLS
+from .declared import AdoptCluster, FleetConfig, Pool, Substrate
 from .errors import Problem
 
 
@@ -25,7 +25,14 @@ def unsupported(config: FleetConfig) -> Iterator[Problem]:
                 message=f"pool {pool.name} stands on account {substrate.account} of provider {provider}, for which "
                 f"this version has no driver: it has one for {drivers}",
             )
-        if substrate.cluster.private_nodes and not can.private_nodes:
+        if isinstance(substrate.cluster, AdoptCluster):
+            if not CAN_ADOPT:
+                yield Problem(
+                    path=f"{path}.cluster.adopt",
+                    message=f"pool {pool.name} is to adopt cluster {substrate.cluster.id}, which this version cannot "
+                    "do yet: give cluster.create, or leave the pool out",
+                )
+        elif substrate.cluster.private_nodes and not can.private_nodes:
             yield Problem(
                 path=f"{path}.cluster.create.privateNodes",
                 message=f"pool {pool.name}: {can.title} ({provider}, account {substrate.account}) has no private nodes",

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ..model import ids
-from ..model.declared import Flavor, Pool, Substrate
+from ..model.declared import AdoptCluster, CreateCluster, Flavor, Pool, Substrate
 from ..model.ids import AccountId, ClusterId, PoolId, SiteId
 from ..model.records import ClusterRecord, NodePoolRecord, PoolRecord, SubstrateRecord
 from ..model.states import ClusterState, Intent, NodePoolState, SubstrateState
@@ -130,15 +130,18 @@ def _going(declared: Pool | None, facts: PoolFacts, *, torn_down: bool, now: dat
 
 
 def _new_substrate(pool: PoolRecord, substrate: Substrate, *, account_id: AccountId, now: datetime) -> PoolWrites:
+    made = substrate.cluster
+    if isinstance(made, AdoptCluster):
+        raise AssertionError("a plan that adopts is refused: model.capabilities.CAN_ADOPT")
     cluster = ClusterRecord(
         id=ids.new_cluster_id(now),
         tenant_id=pool.tenant_id,
         account_id=account_id,
         substrate_pool_id=pool.id,
         name=ids.cluster_name(pool.id),
-        location=substrate.cluster.location,
-        private_nodes=substrate.cluster.private_nodes,
-        version=substrate.cluster.version,
+        location=made.location,
+        private_nodes=made.private_nodes,
+        version=made.version,
         state=ClusterState.PENDING,
     )
     status = SubstrateRecord(
@@ -193,7 +196,8 @@ def _changed_substrate(
         changed.append(NodePoolChange(id=row.id, shape=shape, state=state, sized=sized))
     raised: tuple[ClusterRaise, ...] = ()
     lost = kinds.get((Resource.CLUSTER, "")) == ChangeKind.CREATE  # recorded and was there: drift
-    wish = pool.substrate.cluster.version if pool.substrate else None
+    made = pool.substrate.cluster if pool.substrate else None
+    wish = made.version if isinstance(made, CreateCluster) else None
     version = wish if wish != facts.cluster.version else None
     if new or changed or lost or version:
         moved = ClusterState.PENDING if lost else ClusterState.UPDATING

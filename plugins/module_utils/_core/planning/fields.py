@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from ..model.declared import Account, Flavor, Pool, Site, Substrate
+from ..model.declared import Account, AdoptCluster, CreateCluster, Flavor, Pool, Site, Substrate
 from ..model.records import AccountRecord, PoolRecord, SiteRecord
 from .changes import FieldChange, Resource
 
@@ -106,6 +106,7 @@ FIELDS: Mapping[Resource, Mapping[str, FieldRule]] = {
         "policy.substrate.cluster.create.privateNodes": FieldRule(rule=Rule.IDENTITY, drift=OnDrift.REPORT),
         # A version that the provider moved on is its own business: no provider goes back.
         "policy.substrate.cluster.create.version": FieldRule(rule=Rule.RAISED, unset_is_left_alone=True),
+        "policy.substrate.cluster.adopt": _IDENTITY,
         "policy.substrate.upgrades": _MUTABLE,
     },
     Resource.NODE_POOL: {
@@ -173,11 +174,14 @@ def pool_values(pool: Pool | PoolRecord, *, site: str | None) -> Values:
 
 def substrate_values(substrate: Substrate) -> Values:
     """What a substrate's cluster is known by, and how it is kept; what is not set is None."""
+    cluster = substrate.cluster
+    made = cluster if isinstance(cluster, CreateCluster) else None
     return {
         "policy.substrate.account": substrate.account,
-        "policy.substrate.cluster.create.location": substrate.cluster.location,
-        "policy.substrate.cluster.create.privateNodes": substrate.cluster.private_nodes,
-        VERSION: substrate.cluster.version,
+        "policy.substrate.cluster.create.location": made.location if made else None,
+        "policy.substrate.cluster.create.privateNodes": made.private_nodes if made else None,
+        VERSION: made.version if made else None,
+        "policy.substrate.cluster.adopt": cluster.id if isinstance(cluster, AdoptCluster) else None,
         "policy.substrate.upgrades": substrate.upgrades,
     }
 

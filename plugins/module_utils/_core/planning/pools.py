@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..model.declared import CreateCluster, Flavor, FleetConfig, Pool, Substrate
+from ..model.declared import AdoptCluster, CreateCluster, Flavor, FleetConfig, Pool, Substrate
 from ..model.records import NodePoolRecord
 from ..model.states import NodePoolState
 from .changes import Change, ChangeKind, Resource
@@ -80,8 +80,12 @@ def merged(flavor: Flavor, row: NodePoolRecord) -> Flavor:
     )
 
 
-def merged_cluster(declared: CreateCluster, standing: CreateCluster) -> CreateCluster:
+def merged_cluster(
+    declared: CreateCluster | AdoptCluster, standing: CreateCluster | AdoptCluster
+) -> CreateCluster | AdoptCluster:
     """The cluster as it is to be recorded, likewise."""
+    if isinstance(declared, AdoptCluster) or isinstance(standing, AdoptCluster):
+        return declared
     return replace(declared, version=standing.version if declared.version is None else declared.version)
 
 
@@ -124,8 +128,9 @@ def _known_pool(pool: Pool, facts: PoolFacts, recorded: Index, *, site: str, pru
 
 
 def _known_substrate(pool: Key, before: Substrate, after: Substrate, facts: PoolFacts, *, prune: bool) -> list[Change]:
-    standing = {**substrate_values(before), VERSION: _standing_version(before.cluster, after.cluster, facts)}
-    fields = compare(Resource.CLUSTER, standing, substrate_values(after))
+    standing, wanted = substrate_values(before), substrate_values(after)
+    standing = {**standing, VERSION: _standing_version(standing[VERSION], wanted[VERSION], facts)}
+    fields = compare(Resource.CLUSTER, standing, wanted)
     changes = [update_or_blocked(Resource.CLUSTER, pool, fields)] if fields else []
     for flavor in after.flavors:
         changes += _flavor(pool, flavor, facts)
@@ -136,15 +141,15 @@ def _known_substrate(pool: Key, before: Substrate, after: Substrate, facts: Pool
     return changes
 
 
-def _standing_version(before: CreateCluster, after: CreateCluster, facts: PoolFacts) -> str | None:
+def _standing_version(before: str | None, after: str | None, facts: PoolFacts) -> str | None:
     """The version that a wish is compared with: the one recorded, else the one that runs where the wish is below it.
 
     A wish that is recorded stays fulfilled when the provider moves the cluster beyond it.
     """
     outputs = facts.cluster.outputs if facts.cluster else None
-    if before.version is not None or after.version is None or outputs is None:
-        return before.version
-    return outputs.version if minor_version(after.version) < minor_version(outputs.version) else None
+    if before is not None or after is None or outputs is None:
+        return before
+    return outputs.version if minor_version(after) < minor_version(outputs.version) else None
 
 
 def _flavor(pool: Key, flavor: Flavor, facts: PoolFacts) -> list[Change]:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from ..model.declared import MANUAL_UPGRADES, Autoscaling, CreateCluster, Flavor, Gpus, Substrate, Taint
+from ..model.declared import MANUAL_UPGRADES, AdoptCluster, Autoscaling, CreateCluster, Flavor, Gpus, Substrate, Taint
 from ..model.records import ClusterOutputs, Device
 
 
@@ -54,10 +54,14 @@ def substrate_of(data: Mapping[str, Any] | None) -> Substrate | None:
         return None
     return Substrate(
         account=data["account"],
-        cluster=CreateCluster(**data["cluster"]),
+        cluster=_cluster_of(data["cluster"]),
         flavors=tuple(flavor_of(flavor) for flavor in data["flavors"]),
         upgrades=data.get("upgrades", MANUAL_UPGRADES),
     )
+
+
+def _cluster_of(data: Mapping[str, Any]) -> CreateCluster | AdoptCluster:
+    return AdoptCluster(**data) if "id" in data else CreateCluster(**data)
 
 
 def plain_outputs(outputs: ClusterOutputs | None) -> dict[str, Any] | None:
