@@ -86,5 +86,7 @@ def test_every_returned_field_is_documented(modules: Modules) -> None:
     system = {"name": "system", "machine_type": "m7i.large", "node_count": 1}
     _check("bc_nodepool", modules.run("bc_nodepool", pool="gpu-fleet", node_pools=[system], wait=False))
     _check("bc_nodepool", modules.run("bc_nodepool", pool="gpu-fleet", node_pools=[{"name": "Ü"}]))
+    _check("bc_nodepool_info", modules.run("bc_nodepool_info"))
+    _check("bc_nodepool_info", modules.run("bc_nodepool_info", pool="other"))
     _check("bc_reservation", modules.run("bc_reservation", pool="gpu-fleet", name="one", gpus=1))
     _check("bc_reservation", modules.run("bc_reservation", pool="gpu-fleet", name="one", gpus=99))
