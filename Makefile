@@ -57,8 +57,8 @@ test-newest: venv ## the newest Python and ansible-core at hand: unit tests, mod
 mutation: venv ## what guards the store is taken out of a copy, one at a time: do the tests notice?
 	python -m ansible_collections.better_compute.fleet.tests.mutation
 
-sweep: venv ## the crash sweep at every single place (`make test` has a spread of it)
-	pytest -n auto -m sweep tests/e2e
+sweep: venv ## the crash sweep at every single place, and a day without capacity (`make test` has a part of each)
+	pytest -n auto -m sweep tests/e2e tests/integration/reconcile
 
 quickstart: venv ## the whole life of a fleet against the emulated cloud, as a short report
 	python -m ansible_collections.better_compute.fleet.quickstart
