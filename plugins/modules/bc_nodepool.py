@@ -251,7 +251,7 @@ node_pools:
   elements: dict
   contains:
     pool:
-      description: The name of the pool whose cluster it is on.
+      description: The name of the pool whose cluster it is on, null on a cluster of the tenant's own.
       type: str
     id:
       description: Its id.

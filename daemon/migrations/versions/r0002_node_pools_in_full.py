@@ -1,8 +1,8 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Revision 0002: places with their zones, the sizes of autoscaled node pools, sent changes, wanted versions, upgrades,
-and of which node pool a node is.
+"""Revision 0002: places with their zones, the sizes of autoscaled node pools, sent changes, wanted versions, modes,
+upgrades, and of which node pool a node is.
 
 Zones that were recorded do not say which subnet each is of: the next pass of each account reads the places anew. Of
 which node pool each node is, the next Node list says.
@@ -28,6 +28,10 @@ def upgrade() -> None:
         table.drop_column("zones")
     with op.batch_alter_table("clusters") as table:
         table.add_column(sa.Column("version", sa.Text(), nullable=True))
+        # There was no other mode.
+        table.add_column(sa.Column("mode", sa.Text(), nullable=False, server_default="standard"))
+    with op.batch_alter_table("clusters") as table:
+        table.alter_column("mode", server_default=None)
     with op.batch_alter_table("node_pools") as table:
         # Nobody could ask for another size of an autoscaled node pool yet: the first version asked for all of them.
         table.add_column(sa.Column("sized_version", sa.Integer(), nullable=False, server_default="1"))

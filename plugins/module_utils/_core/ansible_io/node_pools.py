@@ -97,6 +97,8 @@ _DECLARED = (
 )
 """What a caller declares of a node pool; the rest of its data is status."""
 
+_NO_PASSES = "it is recorded, and this version does not converge clusters without a pool yet"
+
 
 def run_node_pools() -> None:
     """The module bc_nodepool."""
@@ -134,7 +136,7 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
         plan, records, failure = _bring_about(session, plan, wanted, params, wish=wish, timeout=timeout)
     for entry in plan.entries:
         _warn_of_a_repetition(module, entry, records)
-    told = [(entry.standing.pool.name, _record(entry, records)) for entry in plan.entries]
+    told = [(_pool_name(entry), _record(entry, records)) for entry in plan.entries]
     return {
         "changed": bool(plan.changes),
         "diff": _diff(plan),
@@ -159,7 +161,8 @@ def _bring_about(
     passes.require_libraries()
     if plan.changes:
         plan = node_pools.apply_node_pools(session, tenant_id=TenantId(params["tenant"]), wanted=wanted, wish=wish)
-    moving = {entry.standing.pool.id for entry in (*plan.changes, *_unsettled(plan, _as_recorded(plan), wish=wish))}
+    entries = (*plan.changes, *_unsettled(plan, _as_recorded(plan), wish=wish))
+    moving = {entry.standing.pool.id for entry in entries if entry.standing.pool is not None}
     if not params["wait"]:
         passes.run_once(session, moving)
         return plan, node_pools.recorded_again(session, plan), {}
@@ -177,8 +180,8 @@ def _told_unsettled(
     for entry in unsettled:
         record, pool = _record(entry, records), entry.standing.pool
         if record is not None:
-            reason = record.message or reasons.get(pool.id) or "no reason yet"
-            lines.append(f"node pool {record.name} of pool {pool.name} is {record.state}: {reason}")
+            reason = record.message or (reasons.get(pool.id) if pool else _NO_PASSES) or "no reason yet"
+            lines.append(f"node pool {record.name} of {_owner(entry)} is {record.state}: {reason}")
     return {"failed": True, "code": str(Code.INVALID_STATE), "msg": "\n".join(lines)} if lines else {}
 
 
@@ -222,7 +225,17 @@ def _warn_of_a_repetition(
         )
 
 
-def _told(pool: str, record: NodePoolRecord) -> dict[str, Any]:
+def _pool_name(entry: NodePoolChange) -> str | None:
+    pool = entry.standing.pool
+    return pool.name if pool else None
+
+
+def _owner(entry: NodePoolChange) -> str:
+    name = _pool_name(entry)
+    return f"cluster {entry.standing.cluster.name}" if name is None else f"pool {name}"
+
+
+def _told(pool: str | None, record: NodePoolRecord) -> dict[str, Any]:
     return {"pool": pool, **node_pools.to_data(record)}
 
 
@@ -261,7 +274,7 @@ def _diff(plan: NodePoolsPlan) -> dict[str, Any]:
     before: dict[str, Any] = {}
     after: dict[str, Any] = {}
     for change in plan.changes:
-        name = f"{change.standing.pool.name}/{change.wanted.name}"
+        name = f"{_pool_name(change) or change.standing.cluster.name}/{change.wanted.name}"
         if change.before is not None:
             before[name] = _declared(change.before)
         if change.after is not None and change.after.state != NodePoolState.DELETING:

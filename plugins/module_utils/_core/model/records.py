@@ -28,7 +28,7 @@ from .ids import (
     TenantId,
     TokenId,
 )
-from .states import ClusterState, Intent, NodePoolState, NodeState, ReservationState, SubstrateState
+from .states import ClusterMode, ClusterState, Intent, NodePoolState, NodeState, ReservationState, SubstrateState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +118,7 @@ class ClusterRecord:
         substrate_pool_id: the pool it backs; None for a tenant's own.
         name: its provider-side name, recorded before the first call.
         version: the control plane's version that is wanted; None leaves it to the provider.
+        mode: `autopilot` clusters have no node pools of ours.
         delete_attempts: how often the provider refused to delete it; decides the next retry.
         ready_before: whether its control plane ever answered: one that did and is down now is waited for.
     """
@@ -130,6 +131,7 @@ class ClusterRecord:
     location: str
     private_nodes: bool
     version: str | None = None
+    mode: ClusterMode = ClusterMode.STANDARD
     state: ClusterState
     message: str = ""
     generation: int = 1

@@ -20,6 +20,13 @@ class ClusterState(StrEnum):
     ERROR = "error"
 
 
+class ClusterMode(StrEnum):
+    """How a cluster's nodes are run (spec: kubernetesClusters): by us in node pools, or by the provider (GKE)."""
+
+    STANDARD = "standard"
+    AUTOPILOT = "autopilot"
+
+
 class NodePoolState(StrEnum):
     """A node pool's state (spec: kubernetesNodePools)."""
 

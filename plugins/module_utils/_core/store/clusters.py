@@ -15,7 +15,7 @@ from ..model.declared import Flavor
 from ..model.errors import Code, OperationError
 from ..model.ids import AccountId, ClusterId, NodePoolId, PoolId, TenantId
 from ..model.records import ClusterRecord, NodePoolRecord
-from ..model.states import ClusterState, NodePoolState
+from ..model.states import ClusterMode, ClusterState, NodePoolState
 from .shapes import flavor_of, outputs_of, plain_flavor, plain_outputs
 from .tables import tables
 from .unit_of_work import Tx
@@ -62,6 +62,7 @@ def add_cluster(tx: Tx, rec: ClusterRecord) -> None:
         location=rec.location,
         private_nodes=rec.private_nodes,
         version=rec.version,
+        mode=rec.mode.value,
         generation=rec.generation,
         **_cluster_status(rec),
     )
@@ -216,6 +217,7 @@ def _cluster(row: Row[Any]) -> ClusterRecord:
         location=row.location,
         private_nodes=row.private_nodes,
         version=row.version,
+        mode=ClusterMode(row.mode),
         state=ClusterState(row.state),
         message=row.message,
         generation=row.generation,

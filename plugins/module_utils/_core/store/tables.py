@@ -140,6 +140,7 @@ def tables() -> Tables:
         words("location"),
         flag("private_nodes"),
         words("version", null=True),
+        words("mode"),
         words("state"),
         words("message"),
         number("generation"),

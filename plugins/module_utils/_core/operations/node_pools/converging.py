@@ -47,9 +47,11 @@ def apply_node_pools(
     with session.store.write() as tx:
         # The work units and the pools are locked first, each kind in one order: two callers decide on a cluster's node
         # pools one after the other, and never wait for one another in a circle.
-        pools = sorted({entry.standing.pool.id for entry in plan.changes})
-        for pool_id in pools:
-            work.make_due(tx, pool_id, tx.now)
+        standings = {entry.standing.cluster.id: entry.standing for entry in plan.changes}.values()
+        pools = sorted({standing.pool.id for standing in standings if standing.pool is not None})
+        own = sorted(standing.cluster.id for standing in standings if standing.pool is None)
+        for unit in (*own, *pools):  # a tenant's cluster is a unit of its own
+            work.make_due(tx, unit, tx.now)
         for pool_id in pools:
             fleet.lock_pool(tx, pool_id)
         plan = _plan(tx, session, tenant_id=tenant_id, wanted=wanted, wish=wish)

@@ -15,7 +15,7 @@ from ...model.declared import Flavor
 from ...model.errors import Code, InvalidInput, OperationError, Problem
 from ...model.ids import new_node_pool_id
 from ...model.records import AccountRecord, ClusterRecord, NodePoolRecord, PoolRecord
-from ...model.states import ClusterState, Intent, NodePoolState
+from ...model.states import ClusterMode, ClusterState, Intent, NodePoolState
 from .constraints import (
     all_problems,
     change_problems,
@@ -40,10 +40,11 @@ class Standing:
     """A cluster and what stands on it.
 
     Attributes:
+        pool: the one that the cluster backs; None for a tenant's own cluster.
         node_pools: those that are not deleted, by name.
     """
 
-    pool: PoolRecord
+    pool: PoolRecord | None
     cluster: ClusterRecord
     account: AccountRecord | None
     node_pools: Mapping[str, NodePoolRecord]
@@ -51,7 +52,18 @@ class Standing:
     @property
     def leaving(self) -> bool:
         """Whether the cluster is being deleted."""
-        return self.pool.intent == Intent.TEAR_DOWN or self.cluster.state == ClusterState.DELETING
+        torn_down = self.pool is not None and self.pool.intent == Intent.TEAR_DOWN
+        return torn_down or self.cluster.state == ClusterState.DELETING
+
+    @property
+    def owner(self) -> str:
+        """The cluster's pool, else the cluster itself, for a person."""
+        return f"cluster {self.cluster.name!r}" if self.pool is None else f"pool {self.pool.name!r}"
+
+    @property
+    def title(self) -> str:
+        """The cluster, for a person."""
+        return self.owner if self.pool is None else f"the cluster of {self.owner}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,26 +210,28 @@ def _said_twice(wanted: Sequence[tuple[WantedNodePool, Standing]], *, wish: Wish
 
 def _refusal(standing: Standing, before: NodePoolRecord | None, *, wish: Wish, new: bool) -> OperationError | None:
     """Why the node pool, or its cluster, is not in a state for this."""
-    pool = standing.pool.name
     if standing.leaving:
-        return OperationError(Code.INVALID_STATE, f"the cluster of pool {pool!r} is being deleted")
+        return OperationError(Code.INVALID_STATE, f"{standing.title} is being deleted")
+    if before is None and wish != Wish.ABSENT and standing.cluster.mode == ClusterMode.AUTOPILOT:
+        return OperationError(
+            Code.INVALID_STATE,
+            f"{standing.title} is an autopilot cluster: the provider runs its nodes, without node pools",
+        )
     if before is None:
         return None
     if before.of_flavor and not new:
         return OperationError(
             Code.INVALID_STATE,
-            f"node pool {before.name!r} is a flavor of pool {pool!r}: change it in the FleetConfig document",
+            f"node pool {before.name!r} is a flavor of {standing.owner}: change it in the FleetConfig document",
         )
     if new:
-        whose = f"flavor of pool {pool!r}" if before.of_flavor else "node pool"
+        whose = f"flavor of {standing.owner}" if before.of_flavor else "node pool"
         free = ": its name is free when it is gone" if before.state == NodePoolState.DELETING else ""
-        return OperationError(
-            Code.CONFLICT, f"the cluster of pool {pool!r} has a {whose} named {before.name!r} already{free}"
-        )
+        return OperationError(Code.CONFLICT, f"{standing.title} has a {whose} named {before.name!r} already{free}")
     if before.state == NodePoolState.DELETING and wish == Wish.PRESENT:
         return OperationError(
             Code.INVALID_STATE,
-            f"node pool {before.name!r} of pool {pool!r} is being deleted: its name is free when it is gone",
+            f"node pool {before.name!r} of {standing.owner} is being deleted: its name is free when it is gone",
         )
     return None
 
@@ -272,8 +286,8 @@ def _too_many(plan: NodePoolsPlan) -> Iterator[tuple[Code, str]]:
         if there + more > MAX_NODE_POOLS:
             yield (
                 Code.QUOTA_EXCEEDED,
-                f"a cluster has at most {MAX_NODE_POOLS} node pools: on that of pool "
-                f"{standings[cluster].pool.name!r} {there} are there, {more} more wanted",
+                f"a cluster has at most {MAX_NODE_POOLS} node pools: on {standings[cluster].title} {there} are there, "
+                f"{more} more wanted",
             )
 
 

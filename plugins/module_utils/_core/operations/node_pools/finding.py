@@ -25,6 +25,7 @@ def standing_of(tx: Tx, wanted: WantedNodePool, *, tenant_id: TenantId) -> Stand
     Raises:
         OperationError: NOT_FOUND.
     """
+    pool: PoolRecord | None
     if wanted.pool is not None:
         pool, cluster = cluster_behind(tx, wanted.pool, tenant_id=tenant_id)
     else:
@@ -32,7 +33,7 @@ def standing_of(tx: Tx, wanted: WantedNodePool, *, tenant_id: TenantId) -> Stand
     return standing_on(tx, pool, cluster)
 
 
-def standing_on(tx: Tx, pool: PoolRecord, cluster: ClusterRecord) -> Standing:
+def standing_on(tx: Tx, pool: PoolRecord | None, cluster: ClusterRecord) -> Standing:
     """What stands on a cluster."""
     return Standing(
         pool=pool,
@@ -55,16 +56,15 @@ def cluster_behind(tx: Tx, name: str, *, tenant_id: TenantId) -> tuple[PoolRecor
     return pool, cluster
 
 
-def cluster_named(tx: Tx, cluster_id: ClusterId, *, tenant_id: TenantId) -> tuple[PoolRecord, ClusterRecord]:
-    """A tenant's cluster by its id, and the pool that it backs.
+def cluster_named(tx: Tx, cluster_id: ClusterId, *, tenant_id: TenantId) -> tuple[PoolRecord | None, ClusterRecord]:
+    """A tenant's cluster by its id, whoever's account it is on, and the pool that it backs; None for its own cluster.
 
     Raises:
         OperationError: NOT_FOUND.
     """
     cluster = clusters.cluster(tx, cluster_id) if is_id(cluster_id) else None  # not every database takes any text
     pool = fleet.pool(tx, cluster.substrate_pool_id) if cluster and cluster.substrate_pool_id else None
-    gone = cluster is None or cluster.state == ClusterState.DELETED or cluster.tenant_id != tenant_id
-    if cluster is None or pool is None or gone:
+    if cluster is None or cluster.state == ClusterState.DELETED or cluster.tenant_id != tenant_id:
         raise OperationError(
             Code.NOT_FOUND,
             f"tenant {tenant_id[:_SHOWN_CHARACTERS]!r} has no cluster {cluster_id[:_SHOWN_CHARACTERS]!r}",

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ...model.ids import ClusterId, TenantId
-from ...model.records import NodePoolRecord
+from ...model.records import NodePoolRecord, PoolRecord
 from ...model.states import ClusterState, NodePoolState
 from ...store import clusters, fleet
 from ..session import Session
@@ -19,9 +19,9 @@ from .finding import cluster_behind, cluster_named
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A node pool, and the name of the pool whose cluster it is on."""
+    """A node pool, and the name of the pool whose cluster it is on; None on a tenant's own cluster."""
 
-    pool: str
+    pool: str | None
     record: NodePoolRecord
 
 
@@ -44,17 +44,19 @@ def find_node_pools(
     """
     with session.store.read() as tx:
         if pool is not None or cluster_id is not None:
+            owner: PoolRecord | None
             if pool is not None:
                 owner, cluster = cluster_behind(tx, pool, tenant_id=tenant_id)
             else:
                 owner, cluster = cluster_named(tx, ClusterId(str(cluster_id)), tenant_id=tenant_id)
-            found = [Found(pool=owner.name, record=record) for record in clusters.node_pools(tx, cluster.id)]
+            name = owner.name if owner else None
+            found = [Found(pool=name, record=record) for record in clusters.node_pools(tx, cluster.id)]
         else:
             pools = {one.id: one.name for one in fleet.pools(tx, archived=True) if one.tenant_id == tenant_id}
             of_cluster = {
-                one.id: pools[one.substrate_pool_id]
+                one.id: pools.get(one.substrate_pool_id) if one.substrate_pool_id else None
                 for one in clusters.clusters(tx)
-                if one.substrate_pool_id in pools and one.state != ClusterState.DELETED
+                if one.tenant_id == tenant_id and one.state != ClusterState.DELETED
             }
             found = [
                 Found(pool=of_cluster[record.cluster_id], record=record)
@@ -62,7 +64,7 @@ def find_node_pools(
                 if record.cluster_id in of_cluster
             ]
     chosen = [one for one in found if names is None or one.record.name in names]
-    return tuple(sorted(chosen, key=lambda one: (one.pool, one.record.name)))
+    return tuple(sorted(chosen, key=lambda one: (one.pool or "", one.record.cluster_id, one.record.name)))
 
 
 def is_settled(record: NodePoolRecord) -> bool:
