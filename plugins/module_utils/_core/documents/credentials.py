@@ -10,23 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from .pydantic_shim import BaseModel, ConfigDict
+from .wording import CREDENTIAL_ADVICE
 
 _CLOSED = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 
-CREDENTIAL_ADVICE = (
-    'a secret never stands in a document: credential says where it is, with {"env": NAME} or {"file": "/PATH"}'
-)
 _OR_AMBIENT = ', or "ambient" for the surroundings\' own'
-
-_SECRET_WORDS = ("secret", "password", "token", "accesskey", "privatekey", "credentials")
-"""A key with one of these in it (case and underscores aside) is somebody's secret that went astray."""
-
-
-def looks_secret(key: str) -> bool:
-    """Whether an unknown key's name says that a secret stands there."""
-    bare = key.replace("_", "").replace("-", "").lower()
-    return any(word in bare for word in _SECRET_WORDS)
 
 
 def place_of_credential(*, ambient: bool) -> Callable[[Any], Any]:

@@ -11,8 +11,8 @@ from typing import Any
 from ..model.capabilities import Capabilities
 from ..model.declared import Taint
 from ..model.node_marks import is_key, label_problems, taint_problems
-from .problems import found
 from .spelling import KeyPath
+from .wording import found
 
 Told = Iterator[tuple[KeyPath, str]]
 

@@ -18,10 +18,11 @@ from .accounts import ACCOUNT_MODELS, account_model, provider_of
 from .bounds import MAX_DOCUMENT_BYTES, check_shape, check_size
 from .declaring import declared
 from .fleet_config import REFUSED, FleetConfigModel, PoolModel, QuotaModel, SiteModel
-from .problems import Told, found, from_pydantic, nulls
+from .problems import Told, from_pydantic, nulls
 from .pydantic_shim import BaseModel, ValidationError, require_pydantic
 from .references import references
 from .spelling import KeyPath
+from .wording import found
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from . import patterns
 from .adopt_ids import parse_adopt_id
-from .problems import found, shown
 from .spelling import KeyPath
+from .wording import found, shown
 
 Told = Iterator[tuple[KeyPath, str]]
 

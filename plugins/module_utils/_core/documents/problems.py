@@ -8,38 +8,24 @@ What was found is shown only where it cannot be a secret: nothing under a `crede
 
 from __future__ import annotations
 
-import difflib
-import json
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..model.errors import InvalidInput, Problem
 from . import patterns
-from .credentials import CREDENTIAL_ADVICE, looks_secret
 from .pydantic_shim import BaseModel, ValidationError
 from .spelling import KeyPath, path_text
-
-_SHOWN_CHARACTERS = 60
-"""Of a text that was found: enough to recognise it."""
+from .wording import found, unknown_key
 
 _LONG_CHARACTERS = 40
 """Of a text that is not as expected: from here on its length may be what is wrong, and is told."""
-
-_NAME_CHARACTERS = 128
-"""No name, tenant or place is longer."""
-
-_CLOSE_ENOUGH = 0.6
-"""difflib's measure above which a known key is worth suggesting."""
 
 _MOST_TOLD = 100
 """Nobody reads more at once."""
 
 _MOST_COUNTED = 10_000
 """A document with more wrong than this is not looked at any further."""
-
-_MOST_BITS_SHOWN = 200
-"""Of a number: 60 digits. Python refuses to write out those of more than 4300."""
 
 _KEY_OF_A_MAPPING = "[key]"
 """What pydantic puts after a key that is wrong itself."""
@@ -86,33 +72,6 @@ class Told:
             raise InvalidInput([*self._problems, Problem(path="", message=f"… and {more} more")])
         if self._problems:
             raise InvalidInput(self._problems)
-
-
-def found(value: object) -> str:
-    """A value in a few words: its kind, and itself where that is short and plain."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int() if value.bit_length() > _MOST_BITS_SHOWN:
-            return "a very long number"
-        case int() | float():
-            return f"the number {str(value)[:_SHOWN_CHARACTERS]}"
-        case str():
-            shown = value[:_SHOWN_CHARACTERS]
-            return f"the string {json.dumps(shown)}" + ("…" if len(value) > len(shown) else "")
-        case Mapping():
-            return "a mapping"
-        case list() | tuple():
-            return "a list"
-    return f"a {type(value).__name__}"
-
-
-def shown(name: object) -> str:
-    """A name as it stands where it is a plain one; else in quotes, and cut."""
-    plain = isinstance(name, str) and len(name) <= _NAME_CHARACTERS and name.isascii() and name.isprintable()
-    return str(name) if plain else found(name)
 
 
 def from_pydantic(
@@ -195,16 +154,7 @@ def _unknown_key(path: KeyPath, root: type[BaseModel], refused: Mapping[tuple[st
     key = str(path[-1])
     if (model.__name__, key) in refused:
         return refused[model.__name__, key]
-    known = [str(field.alias or name) for name, field in model.model_fields.items()]
-    by_folded = {name.replace("_", "").lower(): name for name in known}
-    if len(key) > _SHOWN_CHARACTERS:
-        return "unknown key"  # no misspelling of ours, and comparing it would take long
-    near = difflib.get_close_matches(key.replace("_", "").lower(), list(by_folded), n=1, cutoff=_CLOSE_ENOUGH)
-    if near:
-        return f"unknown key; did you mean {by_folded[near[0]]}?"
-    if looks_secret(key):
-        return f"unknown key; {CREDENTIAL_ADVICE}"
-    return f"unknown key; known here: {', '.join(sorted(known, key=lambda name: name.lstrip('$')))}"
+    return unknown_key(key, [str(field.alias or name) for name, field in model.model_fields.items()])
 
 
 def _model_at(root: type[BaseModel], path: KeyPath) -> type[BaseModel]:

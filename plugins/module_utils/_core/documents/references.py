@@ -18,8 +18,8 @@ from .accounts import provider_of
 from .adopt_ids import EXPECTED, parse_adopt_id
 from .flavor_rules import flavor_rules
 from .places import account_places, substrate_places, texts
-from .problems import found, shown
 from .spelling import KeyPath
+from .wording import found, shown
 
 Told = Iterator[tuple[KeyPath, str]]
 

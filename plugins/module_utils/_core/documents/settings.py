@@ -12,22 +12,16 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from ..model.agent import AgentSettings
 from ..model.errors import InvalidInput, Problem
-from .pydantic_shim import BaseModel, ValidationError, require_pydantic
-from .settings_models import (
-    AgentSection,
-    GatewaySection,
-    ReconcileSection,
-    SettingsModel,
-    StoreSection,
-)
+from .setting_keys import OPERATOR, SECTIONS, Key, key_problems
+from .spelling import KeyPath, path_text
+from .wording import found, unknown_key
 
 SYSTEM_FILE = Path("/etc/better-compute/fleet.toml")
 """Read when neither an argument nor BC_FLEET_SETTINGS names a file."""
@@ -36,16 +30,10 @@ SYSTEM_STATE_DIR = Path("/var/lib/better-compute")
 """The daemon's state directory: where it exists, module runs and the daemon share it."""
 
 _PREFIX = "BC_FLEET_"
-_SECTIONS: dict[str, type[BaseModel]] = {
-    "store": StoreSection,
-    "agent": AgentSection,
-    "gateway": GatewaySection,
-    "reconcile": ReconcileSection,
-}
 _KEY_PARTS = 2
 """Of a path, the section and the key: what follows is inside the value, such as a list's index."""
 
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
+_WHOLE_NUMBER = r"-?[0-9]{1,9}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,37 +102,43 @@ def load_settings(
 
     Raises:
         InvalidInput: every problem at once: the key (`reconcile.workers`) and, where it came from there, the variable.
-        ModuleNotFoundError: pydantic is missing.
     """
-    require_pydantic()
     environ = os.environ if environ is None else environ
     values = _from_file(path, environ)
     problems, came_from = _from_environment(values, environ)
     if database_url:
         _put(values, "store", "database_url", database_url)
         came_from.pop("store.database_url", None)
-    model: SettingsModel | None = None
-    try:
-        model = SettingsModel.model_validate(values)
-    except ValidationError as error:
-        problems += _told(error, came_from)
-    if model and bool(model.gateway.certificate_file) != bool(model.gateway.key_file):
-        problems.append(Problem(path="gateway", message="certificate_file and key_file go together: give both or none"))
-    if problems or model is None:
-        raise InvalidInput(problems)
-    return _settings(model, environ)
-
-
-def _told(error: ValidationError, came_from: Mapping[str, str]) -> list[Problem]:
-    """What is wrong with the settings, in our words; what has them is loaded where there is something to tell."""
-    from .problems import as_problems, from_pydantic
-    from .spelling import path_text
-
-    told = []
-    for at, message in from_pydantic(error, SettingsModel, refused={}):
+    for at, message in _wrong(values):
         variable = came_from.get(path_text(at[:_KEY_PARTS]))
-        told.append((at, f"{message} (from {variable})" if variable else message))
-    return as_problems(told)
+        told = f"{message} (from {variable})" if variable else message
+        problems.append(Problem(path=path_text(at), message=told))
+    if problems:
+        raise InvalidInput(problems)
+    return _settings(values, environ)
+
+
+def _wrong(values: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
+    """Everything that is wrong, in the order of the keys."""
+    if "operator" in values:
+        yield from key_problems(OPERATOR, values["operator"], at=("operator",))
+    for section, keys in SECTIONS.items():
+        if section not in values:
+            continue
+        given = values[section]
+        if not isinstance(given, dict):
+            yield (section,), f"expected a mapping, found {'a string' if isinstance(given, str) else found(given)}"
+            continue
+        for name, key in keys.items():
+            if name in given:
+                yield from key_problems(key, given[name], at=(section, name))
+            elif key.required:
+                yield (section, name), "is required, and is not there"
+        yield from (((section, name), unknown_key(name, keys)) for name in given if name not in keys)
+        if section == "gateway" and bool(given.get("certificate_file")) != bool(given.get("key_file")):
+            yield (section,), "certificate_file and key_file go together: give both or none"
+    known = ("operator", *SECTIONS)
+    yield from (((name,), unknown_key(name, known)) for name in values if name not in known)
 
 
 def _from_file(path: Path | str | None, environ: Mapping[str, str]) -> dict[str, Any]:
@@ -153,6 +147,8 @@ def _from_file(path: Path | str | None, environ: Mapping[str, str]) -> dict[str,
         return {}
     if "\0" in str(chosen):
         raise _unusable("no file's name has a NUL in it")
+    import tomllib  # most have no file
+
     try:
         with Path(chosen).open("rb") as file:
             return tomllib.load(file)
@@ -173,60 +169,55 @@ def _from_environment(values: dict[str, Any], environ: Mapping[str, str]) -> tup
     if environ.get(f"{_PREFIX}OPERATOR"):
         values["operator"] = environ[f"{_PREFIX}OPERATOR"]
         came_from["operator"] = f"{_PREFIX}OPERATOR"
-    for section, model in _SECTIONS.items():
+    for section, keys in SECTIONS.items():
         prefix = f"{_PREFIX}{section.upper()}_"
         for variable in sorted(name for name in environ if name.startswith(prefix) and environ[name]):
             key = variable.removeprefix(prefix).lower()
-            known = model.model_fields.get(key)
+            known = keys.get(key)
             if known is None:
-                names = ", ".join(f"{prefix}{name.upper()}" for name in model.model_fields)
+                names = ", ".join(f"{prefix}{name.upper()}" for name in keys)
                 problems.append(Problem(path=variable, message=f"unknown variable; known here: {names}"))
                 continue
-            _put(values, section, key, _typed(environ[variable], str(known.annotation)))
+            _put(values, section, key, _typed(environ[variable], known))
             came_from[f"{section}.{key}"] = variable
     return problems, came_from
 
 
 def _put(values: dict[str, Any], section: str, key: str, value: object) -> None:
-    """Set one key; a section that is no table is left for the model to refuse."""
+    """Set one key; a section that is no table is left to be refused."""
     table = values.setdefault(section, {})
     if isinstance(table, dict):
         table[key] = value
 
 
-def _typed(text: str, annotation: str) -> object:
-    """A variable's text as the type its key wants; what does not fit is left for the model to refuse."""
-    if "list" in annotation:
+def _typed(text: str, key: Key) -> object:
+    """A variable's text as the type its key wants; what does not fit is left to be refused."""
+    if key.kind is list:
         return [part.strip() for part in text.split(",") if part.strip()]
-    if "int" in annotation and _WHOLE_NUMBER.fullmatch(text):
+    if key.kind is int and re.fullmatch(_WHOLE_NUMBER, text, re.ASCII):
         return int(text)
     return text
 
 
-def _settings(model: SettingsModel, environ: Mapping[str, str]) -> Settings:
+def _settings(values: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
     state_dir = _state_dir(environ)
-    agent, gateway = model.agent, model.gateway
+    section = {
+        name: {key: values.get(name, {}).get(key, known.default) for key, known in keys.items()}
+        for name, keys in SECTIONS.items()
+    }
+    agent, gateway = section["agent"], section["gateway"]
     return Settings(
-        store=StoreSettings(database_url=model.store.database_url or f"sqlite:///{state_dir / 'fleet.db'}"),
-        agent=AgentSettings(
-            image=agent.image,
-            gateway_url=agent.gateway_url,
-            pins=tuple(agent.pins),
-            control_plane_url=agent.control_plane_url,
-            runtime_class=agent.runtime_class,
-            resource_name=agent.resource_name,
-        )
-        if agent
-        else None,
+        store=StoreSettings(database_url=section["store"]["database_url"] or f"sqlite:///{state_dir / 'fleet.db'}"),
+        agent=AgentSettings(**{**agent, "pins": tuple(agent["pins"])}) if "agent" in values else None,
         gateway=GatewaySettings(
-            listen_host=gateway.listen_host,
-            listen_port=gateway.listen_port,
-            state_dir=Path(gateway.state_dir) if gateway.state_dir else state_dir,
-            certificate_file=Path(gateway.certificate_file) if gateway.certificate_file else None,
-            key_file=Path(gateway.key_file) if gateway.key_file else None,
+            listen_host=gateway["listen_host"],
+            listen_port=gateway["listen_port"],
+            state_dir=Path(gateway["state_dir"] or state_dir),
+            certificate_file=Path(gateway["certificate_file"]) if gateway["certificate_file"] else None,
+            key_file=Path(gateway["key_file"]) if gateway["key_file"] else None,
         ),
-        reconcile=ReconcileSettings(**model.reconcile.model_dump()),
-        operator=model.operator,
+        reconcile=ReconcileSettings(**section["reconcile"]),
+        operator=values.get("operator"),
     )
 
 
