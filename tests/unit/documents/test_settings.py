@@ -50,7 +50,7 @@ def test_without_a_file_everything_has_its_default(tmp_path: Path) -> None:
     settings = load_settings(environ={"XDG_STATE_HOME": str(tmp_path)})
     assert settings.agent is None
     assert settings.operator is None
-    assert settings.reconcile.workers == 4
+    assert settings.reconcile.workers == 64
     assert settings.gateway.listen_host == "127.0.0.1"
     assert settings.reconcile.converging_seconds == 30
     assert settings.store.database_url == f"sqlite:///{settings.gateway.state_dir}/fleet.db"

@@ -140,7 +140,7 @@ SECTIONS: Final[Mapping[str, Mapping[str, Key]]] = {
         "converging_seconds": _number(1, _MOST_SECONDS, default=30),
         "settled_seconds": _number(1, _MOST_SECONDS, default=300),
         "deleting_seconds": _number(1, _MOST_SECONDS, default=120),
-        "workers": _number(1, 256, default=4),
+        "workers": _number(1, 256, default=64),
     },
 }
 """Section -> key -> what it takes. An [agent] that is not there at all is no error, whatever it requires."""

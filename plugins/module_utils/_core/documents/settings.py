@@ -65,7 +65,7 @@ class ReconcileSettings:
 
     Attributes:
         converging_seconds, settled_seconds, deleting_seconds: until the next pass of a pool in such a state.
-        workers: passes that run at once in one process.
+        workers: passes that run at once in one process, at most: they mostly wait for the network.
     """
 
     converging_seconds: int

@@ -19,12 +19,12 @@ from ..model.records import Lease
 from ..reconcile.passes import run_pass
 from ..store import work
 from .session import Session
-from .substrates import SubstrateView, list_substrates
+from .substrates import SubstrateView, views_of
 
 _LOG = logging.getLogger(__name__)
 
 _LOOK_AGAIN_SECONDS = 0.5
-"""Between looks at the records while others' passes or due times are waited for: one cheap read."""
+"""Between looks at the records, which are one read; the end of the last pass under way is looked at at once."""
 
 _AFTER_A_FAULT = timedelta(minutes=5)
 """A pass that failed for a reason of our own is not run again at once."""
@@ -67,13 +67,12 @@ def run_until_settled(
     with ThreadPoolExecutor(max_workers=session.settings.reconcile.workers, thread_name_prefix="pass") as threads:
         while True:
             running = _still_running(running, faults)
-            views = list_substrates(session, pool_ids=units)
+            look = _look(session, units)
             if watch is not None:
-                watch(views)
-            look = _look(session, units - faults.keys())
-            moving = {view.record.pool_id for view in views if not view.settled}
+                watch(look.views)
+            moving = {view.record.pool_id for view in look.views if not view.settled}
             # Settled: a pass has ended since we began, and the state that it left is a final one.
-            unsettled = {unit for unit, due in look.due.items() if due <= began or unit in moving}
+            unsettled = {unit for unit, due in look.due.items() if due <= began or unit in moving} - faults.keys()
             late = look.now - began >= timeout
             if not running and (not unsettled or late):
                 break
@@ -82,11 +81,11 @@ def run_until_settled(
                     if look.due[unit] <= look.now:
                         running[unit] = threads.submit(_attempt, session, unit)
             if running:
-                wait(running.values(), timeout=_LOOK_AGAIN_SECONDS, return_when="FIRST_COMPLETED")
+                wait(running.values(), timeout=_LOOK_AGAIN_SECONDS)
             else:
                 session.sleep(_LOOK_AGAIN_SECONDS)
     _raise_first(faults)
-    return tuple(replace(view, in_time=view.record.pool_id not in unsettled) for view in views)
+    return tuple(replace(view, in_time=view.record.pool_id not in unsettled) for view in look.views)
 
 
 def run_once(session: Session, pool_ids: Iterable[PoolId]) -> None:
@@ -147,26 +146,26 @@ class _Look:
     """What there is to do at one moment.
 
     Attributes:
+        views: the substrates as they stand.
         due: when each unit is due; one that wants no passes any more is not in it.
         held: units whose lease is alive, whoever holds it.
     """
 
     now: datetime
+    views: tuple[SubstrateView, ...]
     due: dict[PoolId, datetime]
     held: frozenset[PoolId]
 
 
-def _look(session: Session, units: Iterable[PoolId]) -> _Look:
+def _look(session: Session, units: frozenset[PoolId]) -> _Look:
     with session.store.read() as tx:
-        due = {unit: moment for unit in units if (moment := work.due_of(tx, unit)) is not None}
-        held = frozenset(unit for unit in due if work.lease_of(tx, unit) is not None)
-        return _Look(now=tx.now, due=due, held=held)
+        due, held = work.standing(tx, units)
+        return _Look(now=tx.now, views=views_of(tx, units), due=due, held=held)
 
 
 def _make_due(session: Session, units: Iterable[PoolId]) -> datetime:
     with session.store.write() as tx:
-        for unit in sorted(units):  # in one order, so that two callers do not wait for one another in a circle
-            work.make_due(tx, unit, tx.now)
+        work.make_all_due(tx, units, tx.now)
         return tx.now
 
 

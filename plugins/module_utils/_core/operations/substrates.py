@@ -78,15 +78,21 @@ class SubstrateView:
 def list_substrates(session: Session, *, pool_ids: frozenset[PoolId] | None = None) -> tuple[SubstrateView, ...]:
     """All substrates that are not deleted, or those of the named pools whatever their state, by pool name."""
     with session.store.read() as tx:
-        pools = {pool.id: pool for pool in fleet.pools(tx, archived=True)}
-        accounts = {account.id: account for account in fleet.accounts(tx)}
-        records = substrates.substrates(tx)
-    views = [
-        _view(pools[record.pool_id], accounts.get(record.account_id), record)
-        for record in records
-        if (record.state != SubstrateState.DELETED if pool_ids is None else record.pool_id in pool_ids)
-    ]
-    return tuple(sorted(views, key=lambda view: view.pool))
+        return views_of(tx, pool_ids)
+
+
+def views_of(tx: Tx, pool_ids: frozenset[PoolId] | None) -> tuple[SubstrateView, ...]:
+    """As list_substrates, within a transaction. Only the named pools are read."""
+    if pool_ids is None:
+        pools = fleet.pools(tx, archived=True)
+        records = tuple(one for one in substrates.substrates(tx) if one.state != SubstrateState.DELETED)
+    else:
+        pools = fleet.pools_of(tx, pool_ids)
+        records = substrates.substrates_of(tx, pool_ids)
+    by_id = {pool.id: pool for pool in pools}
+    accounts = {account.id: account for account in fleet.accounts(tx)}
+    views = [_view(by_id[record.pool_id], accounts.get(record.account_id), record) for record in records]
+    return tuple(sorted(views, key=lambda view: (view.pool, view.record.pool_id)))
 
 
 def get_substrate(session: Session, *, pool: str, tenant_id: TenantId = PLATFORM_TENANT) -> SubstrateView:

@@ -27,16 +27,14 @@ if TYPE_CHECKING:
 def cluster(tx: Tx, cluster_id: ClusterId) -> ClusterRecord | None:
     """One cluster, deleted or not."""
     table = tables().clusters
-    row = tx.row(table.select().where(table.c.id == cluster_id))
+    row = tx.find(table, key={"id": cluster_id})
     return None if row is None else _cluster(row)
 
 
 def cluster_of_pool(tx: Tx, pool_id: PoolId) -> ClusterRecord | None:
     """The cluster that backs the pool, unless it is deleted."""
     table = tables().clusters
-    row = tx.row(
-        table.select().where(table.c.substrate_pool_id == pool_id, table.c.state != ClusterState.DELETED.value)
-    )
+    row = tx.find(table, key={"substrate_pool_id": pool_id}, unless={"state": ClusterState.DELETED.value})
     return None if row is None else _cluster(row)
 
 
@@ -89,10 +87,8 @@ def set_cluster_status(tx: Tx, rec: ClusterRecord) -> bool:
     Returns:
         False when the generation moved meanwhile: nothing is written, look again.
     """
-    table = tables().clusters
-    return (
-        tx.change(table, table.c.id == rec.id, table.c.generation == rec.generation, **_cluster_status(rec)) is not None
-    )
+    key = {"id": rec.id, "generation": rec.generation}
+    return tx.change(tables().clusters, key=key, values=_cluster_status(rec)) is not None
 
 
 def claim_global_id(tx: Tx, cluster_id: ClusterId, global_id: str) -> None:
@@ -105,9 +101,9 @@ def claim_global_id(tx: Tx, cluster_id: ClusterId, global_id: str) -> None:
     try:
         # Within a savepoint, because after a refusal PostgreSQL would not answer the question who has it.
         with tx.savepoint():
-            tx.change(table, table.c.id == cluster_id, global_id=global_id)
+            tx.change(table, key={"id": cluster_id}, values={"global_id": global_id})
     except OperationError:
-        row = tx.row(table.select().where(table.c.global_id == global_id, table.c.state != ClusterState.DELETED.value))
+        row = tx.find(table, key={"global_id": global_id}, unless={"state": ClusterState.DELETED.value})
         owner = "another cluster" if row is None else f"pool {row.substrate_pool_id or row.id}"
         raise OperationError(Code.CONFLICT, f"the cluster {global_id} is used by {owner} already") from None
 
@@ -131,7 +127,7 @@ def all_node_pools(tx: Tx) -> tuple[NodePoolRecord, ...]:
 def node_pool(tx: Tx, node_pool_id: NodePoolId) -> NodePoolRecord | None:
     """One node pool, deleted or not."""
     table = tables().node_pools
-    row = tx.row(table.select().where(table.c.id == node_pool_id))
+    row = tx.find(table, key={"id": node_pool_id})
     return None if row is None else _node_pool(row)
 
 
@@ -179,8 +175,8 @@ def set_node_pool_status(tx: Tx, rec: NodePoolRecord) -> bool:
     Returns:
         False when the version moved meanwhile: nothing is written, look again.
     """
-    table = tables().node_pools
-    return tx.change(table, table.c.id == rec.id, table.c.version == rec.version, **_node_pool_status(rec)) is not None
+    key = {"id": rec.id, "version": rec.version}
+    return tx.change(tables().node_pools, key=key, values=_node_pool_status(rec)) is not None
 
 
 def _cluster_status(rec: ClusterRecord) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Connections to the two databases: how they are opened, what waits how long, and who begins a transaction.
 
-SQLite: one connection for each transaction, none kept. A connection must not be carried over a fork (SQLite, "How to
-corrupt": not even closed there), and opening costs about a millisecond. The file is in WAL mode, so readers never wait;
-a write transaction starts with BEGIN IMMEDIATE, so it never fails half-way because somebody else began to write.
-Commits are synced in full: an intention is on the disk before the provider is called, also when the power fails.
+SQLite: a few connections are kept, because each new one reads the whole schema (a millisecond and more, several times
+what a transaction of ours takes). One must not be carried over a fork (SQLite, "How to corrupt": not even closed
+there; Store sees to it), nor used when another file has taken the place of its own: that is looked at each time. The
+file is in WAL mode, so readers never wait; a write transaction starts with BEGIN IMMEDIATE, so it never fails half-way
+because somebody else began to write. Commits are synced in full: an intention is on the disk before the provider is
+called, also when the power fails.
 
 PostgreSQL: READ COMMITTED and row locks for writes. The fence locks the unit's row to the end of the transaction, which
 orders the writers of one pool; across pools what must be unique is a unique key. SERIALIZABLE would add aborts of
@@ -16,6 +18,7 @@ snapshot.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import StoreUnavailable
@@ -34,8 +37,14 @@ IDLE_TIMEOUT_SECONDS = 60
 
 CONNECT_TIMEOUT_SECONDS = 5
 
+_KEPT_CONNECTIONS = 8
+"""To a SQLite file, each with three open files: one writes at a time, and reads are short. More are closed again."""
+
 WRITES = "bc_writes"
 """Execution option of a connection whose transactions write."""
+
+_FILE = "bc_file"
+"""What a kept connection remembers: the device and number of its file."""
 
 
 def parse_url(url: str) -> URL:
@@ -70,11 +79,14 @@ def masked(url: URL) -> str:
 def make_engine(url: URL) -> Engine:
     """An engine that connects lazily. Its errors and logs show no parameters of statements."""
     from sqlalchemy import create_engine
-    from sqlalchemy.pool import NullPool
+    from sqlalchemy.pool import QueuePool
 
     if url.get_backend_name() == "sqlite":
-        engine = create_engine(url, poolclass=NullPool, hide_parameters=True)
+        engine = create_engine(
+            url, poolclass=QueuePool, pool_size=_KEPT_CONNECTIONS, max_overflow=-1, hide_parameters=True
+        )
         _control_sqlite(engine)
+        _keep_to_the_file(engine, Path(str(url.database)))
         return engine
     return create_engine(
         url,
@@ -104,6 +116,27 @@ def _control_sqlite(engine: Engine) -> None:
     def begun(connection: Any) -> None:
         writes = connection.get_execution_options().get(WRITES, False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _keep_to_the_file(engine: Engine, path: Path) -> None:
+    """Use a kept connection only while the file that it has open still stands at its path."""
+    from sqlalchemy import event, exc
+
+    def at_its_path() -> tuple[int, int] | None:
+        try:
+            found = path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    @event.listens_for(engine, "connect")
+    def connected(_connection: Any, record: Any) -> None:
+        record.info[_FILE] = at_its_path()
+
+    @event.listens_for(engine, "checkout")
+    def checked_out(_connection: Any, record: Any, _proxy: Any) -> None:
+        if record.info[_FILE] != at_its_path():
+            raise exc.DisconnectionError("another file has taken its place")
 
 
 def _postgresql_arguments(url: URL) -> dict[str, Any]:

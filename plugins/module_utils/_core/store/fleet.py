@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import Code, OperationError
@@ -95,8 +95,7 @@ def accounts(tx: Tx) -> tuple[AccountRecord, ...]:
 
 def account(tx: Tx, account_id: AccountId) -> AccountRecord | None:
     """One provider account."""
-    table = tables().accounts
-    row = tx.row(table.select().where(table.c.id == account_id))
+    row = tx.find(tables().accounts, key={"id": account_id})
     return None if row is None else _account(row)
 
 
@@ -118,8 +117,7 @@ def put_account(tx: Tx, rec: AccountRecord) -> bool:
 
 def set_account_places(tx: Tx, account_id: AccountId, places: Mapping[str, str]) -> None:
     """Record the places that the provider named, each with its zone, and nothing else of the account."""
-    table = tables().accounts
-    tx.change(table, table.c.id == account_id, places=dict(places))
+    tx.change(tables().accounts, key={"id": account_id}, values={"places": dict(places)})
 
 
 def drop_account(tx: Tx, account_id: AccountId) -> None:
@@ -135,10 +133,15 @@ def pools(tx: Tx, *, archived: bool = False) -> tuple[PoolRecord, ...]:
     return tuple(_pool(row) for row in tx.rows(chosen if archived else chosen.where(table.c.archived_at.is_(None))))
 
 
+def pools_of(tx: Tx, pool_ids: Iterable[PoolId]) -> tuple[PoolRecord, ...]:
+    """These pools, archived or not, in no order; unknown ones are left out."""
+    table = tables().pools
+    return tuple(_pool(row) for row in tx.rows_of(table.select(), table.c.id, pool_ids))
+
+
 def pool(tx: Tx, pool_id: PoolId) -> PoolRecord | None:
     """One pool, archived or not."""
-    table = tables().pools
-    row = tx.row(table.select().where(table.c.id == pool_id))
+    row = tx.find(tables().pools, key={"id": pool_id})
     return None if row is None else _pool(row)
 
 

@@ -15,8 +15,7 @@ _ROW = 1
 
 def listening(tx: Tx) -> Listening | None:
     """The mark as it was last written; None when no gateway ever listened."""
-    table = tables().gateways
-    row = tx.row(table.select().where(table.c.id == _ROW))
+    row = tx.find(tables().gateways, key={"id": _ROW})
     return None if row is None else Listening(since=row.listening_since, heard_at=row.heard_at)
 
 

@@ -22,7 +22,7 @@ def remembered(tx: Tx, *, scope: str, key: str, request_digest: str, after: str 
         OperationError: CONFLICT when the key came with another request.
     """
     table = tables().idempotency
-    row = tx.row(table.select().where(table.c.scope == scope, table.c.key == key))
+    row = tx.find(table, key={"scope": scope, "key": key})
     if row is None or row.result_id == after:
         return None
     if row.request_digest != request_digest:
@@ -53,5 +53,5 @@ def remember(tx: Tx, *, scope: str, key: str, request_digest: str, result_id: st
 def result_of(tx: Tx, *, scope: str, key: str) -> str | None:
     """The id that a key led to, whatever the request was; None for a key that is new."""
     table = tables().idempotency
-    row = tx.row(table.select().where(table.c.scope == scope, table.c.key == key))
+    row = tx.find(table, key={"scope": scope, "key": key})
     return None if row is None else str(row.result_id)

@@ -46,8 +46,7 @@ def add_token(tx: Tx, token: JoinToken) -> None:
 
 def set_max_uses(tx: Tx, token_id: TokenId, max_uses: int) -> None:
     """Let this many machines join with the token, those that did included."""
-    table = tables().join_tokens
-    tx.change(table, table.c.id == token_id, max_uses=max_uses)
+    tx.change(tables().join_tokens, key={"id": token_id}, values={"max_uses": max_uses})
 
 
 def revoke_token(tx: Tx, token_id: TokenId) -> bool:

@@ -34,15 +34,13 @@ def pool_nodes(tx: Tx, pool_id: PoolId, *, retired: bool = False) -> tuple[PoolN
 
 def node(tx: Tx, node_id: NodeId) -> PoolNode | None:
     """One node, retired or not."""
-    table = tables().pool_nodes
-    row = tx.row(table.select().where(table.c.id == node_id))
+    row = tx.find(tables().pool_nodes, key={"id": node_id})
     return None if row is None else _node(row)
 
 
 def node_by_identity(tx: Tx, identity_hash: str) -> PoolNode | None:
     """The node whose bcd shows the secret of this SHA-256. A retired node has none."""
-    table = tables().pool_nodes
-    row = tx.row(table.select().where(table.c.identity_hash == identity_hash))
+    row = tx.find(tables().pool_nodes, key={"identity_hash": identity_hash})
     return None if row is None else _node(row)
 
 
@@ -86,11 +84,9 @@ def replace_identity(
     Returns:
         False when the node is unknown or retired: then nothing is written.
     """
-    table = tables().pool_nodes
-    changed = tx.change(
-        table,
-        table.c.id == node_id,
-        table.c.state != NodeState.RETIRED.value,
+    changed = _change(
+        tx,
+        node_id,
         identity_hash=identity_hash,
         hostname=hostname,
         reported_node_name=reported_node_name,
@@ -105,12 +101,10 @@ def set_inventory(
     tx: Tx, node_id: NodeId, *, hostname: str, reported_node_name: str | None, devices: Iterable[Device]
 ) -> bool:
     """Record what the machine's bcd says of it. Returns whether anything was written; a retired node stays as it is."""
-    table = tables().pool_nodes
     return bool(
-        tx.change(
-            table,
-            table.c.id == node_id,
-            table.c.state != NodeState.RETIRED.value,
+        _change(
+            tx,
+            node_id,
             hostname=hostname,
             reported_node_name=reported_node_name,
             devices=plain_devices(devices),
@@ -130,12 +124,10 @@ def set_match(
     state: NodeState,
 ) -> bool:
     """Record which Kubernetes Node the machine is. A retired node stays as it is. Returns whether it was written."""
-    table = tables().pool_nodes
     return bool(
-        tx.change(
-            table,
-            table.c.id == node_id,
-            table.c.state != NodeState.RETIRED.value,
+        _change(
+            tx,
+            node_id,
             node_name=node_name,
             node_uid=node_uid,
             node_pool=node_pool,
@@ -148,8 +140,7 @@ def set_match(
 
 def set_node_state(tx: Tx, node_id: NodeId, state: NodeState) -> bool:
     """Record the node's state. A retired node stays as it is. Returns whether anything was written."""
-    table = tables().pool_nodes
-    return bool(tx.change(table, table.c.id == node_id, table.c.state != NodeState.RETIRED.value, state=state.value))
+    return bool(_change(tx, node_id, state=state.value))
 
 
 def seen(tx: Tx, node_ids: Iterable[NodeId], at: datetime) -> None:
@@ -176,17 +167,21 @@ def retire_node(tx: Tx, node_id: NodeId) -> bool:
     Returns:
         False when it was retired before.
     """
-    table = tables().pool_nodes
     return bool(
-        tx.change(
-            table,
-            table.c.id == node_id,
-            table.c.state != NodeState.RETIRED.value,
+        _change(
+            tx,
+            node_id,
             state=NodeState.RETIRED.value,
             devices=[],
             identity_hash=None,
         )
     )
+
+
+def _change(tx: Tx, node_id: NodeId, **values: Any) -> bool | None:
+    """Change a node that is not retired (see Tx.change)."""
+    table, retired = tables().pool_nodes, {"state": NodeState.RETIRED.value}
+    return tx.change(table, key={"id": node_id}, unless=retired, values=values)
 
 
 def _node(row: Row[Any]) -> PoolNode:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
 def substrate(tx: Tx, pool_id: PoolId) -> SubstrateRecord | None:
     """The pool's substrate; None for a pool that never had one."""
-    table = tables().substrates
-    row = tx.row(table.select().where(table.c.pool_id == pool_id))
+    row = tx.find(tables().substrates, key={"pool_id": pool_id})
     return None if row is None else _substrate(row)
 
 
@@ -29,6 +29,12 @@ def substrates(tx: Tx) -> tuple[SubstrateRecord, ...]:
     """Every substrate, the deleted ones too."""
     table = tables().substrates
     return tuple(_substrate(row) for row in tx.rows(table.select().order_by(table.c.pool_id)))
+
+
+def substrates_of(tx: Tx, pool_ids: Iterable[PoolId]) -> tuple[SubstrateRecord, ...]:
+    """The substrates of these pools, the deleted ones too, in no order; a pool that never had one is left out."""
+    table = tables().substrates
+    return tuple(_substrate(row) for row in tx.rows_of(table.select(), table.c.pool_id, pool_ids))
 
 
 def put_substrate(tx: Tx, rec: SubstrateRecord) -> bool:
@@ -58,8 +64,8 @@ def put_substrate(tx: Tx, rec: SubstrateRecord) -> bool:
 
 def set_upgrade(tx: Tx, pool_id: PoolId, *, version: str | None, since: datetime | None) -> None:
     """Record what flavors wait to be brought to, and nothing else of the substrate."""
-    table = tables().substrates
-    tx.change(table, table.c.pool_id == pool_id, upgrade_version=version, upgrade_since=since)
+    waits = {"upgrade_version": version, "upgrade_since": since}
+    tx.change(tables().substrates, key={"pool_id": pool_id}, values=waits)
 
 
 def _substrate(row: Row[Any]) -> SubstrateRecord:

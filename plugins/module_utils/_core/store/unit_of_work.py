@@ -10,22 +10,33 @@ keeps it locked to the end, or nothing at all is written. A transaction that wro
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..model.clock import Clock
-from ..model.errors import StaleLease
+from ..model.errors import StaleLease, StoreUnavailable
 from ..model.records import Lease
-from .engine import WRITES, read_only_options
+from . import engine, statements
 from .failures import translated
 from .tables import tables
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, CursorResult, Engine, Executable, Row, Table
+    from sqlalchemy import ColumnElement, Connection, CursorResult, Engine, Executable, Pool, Row, Select, Table
 
 Moment = Literal["before", "after"]
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+_VALUES_AT_ONCE = 500
+"""In one statement: SQLite takes 999 before version 3.32."""
+
+_LEFT_TO_THE_PARENT: list[Pool] = []
+"""Connection pools of the processes that this one was forked from."""
 
 
 class Tx:
@@ -53,8 +64,13 @@ class Tx:
                 self._now = moment.astimezone(UTC)
         return self._now
 
-    def execute(self, statement: Executable) -> CursorResult[Any]:
+    def execute(
+        self, statement: Executable, parameters: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None
+    ) -> CursorResult[Any]:
         """Run one statement. SQLAlchemy compiles each once, psycopg prepares what is run often.
+
+        Arguments:
+            parameters: what it is run with; several of them run it once for each.
 
         Raises:
             StoreUnavailable, OperationError: see failures.
@@ -62,18 +78,32 @@ class Tx:
         if statement.is_dml and not self.writes:
             raise RuntimeError("a write within Store.read()")
         with translated(self._name):
-            result: CursorResult[Any] = self._connection.execute(statement)
+            result: CursorResult[Any] = self._connection.execute(statement, parameters)
         if statement.is_dml and result.rowcount != 0:
             self.wrote = True
         return result
 
-    def rows(self, statement: Executable) -> Sequence[Row[Any]]:
+    def rows(self, statement: Executable, parameters: Mapping[str, Any] | None = None) -> Sequence[Row[Any]]:
         """All rows."""
-        return self.execute(statement).all()
+        return self.execute(statement, parameters).all()
 
-    def row(self, statement: Executable) -> Row[Any] | None:
+    def rows_of(self, chosen: Select[Any], column: ColumnElement[Any], values: Iterable[str]) -> Iterator[Row[Any]]:
+        """The rows of a choice whose column is one of these values, in no order."""
+        wanted = sorted(set(values))
+        for start in range(0, len(wanted), _VALUES_AT_ONCE):
+            yield from self.rows(chosen.where(column.in_(wanted[start : start + _VALUES_AT_ONCE])))
+
+    def row(self, statement: Executable, parameters: Mapping[str, Any] | None = None) -> Row[Any] | None:
         """The one row, or None."""
-        return self.execute(statement).one_or_none()
+        return self.execute(statement, parameters).one_or_none()
+
+    def find(self, table: Table, *, key: Mapping[str, Any], unless: Mapping[str, Any] = _NOTHING) -> Row[Any] | None:
+        """The one row of that key, or None.
+
+        Arguments:
+            unless: what its columns must not be; none of them may be null.
+        """
+        return self.row(statements.selecting(table, (), (*key,), (*unless,)), statements.conditions(key, unless))
 
     def insert(self, table: Table, **values: Any) -> None:
         """A new row.
@@ -81,7 +111,16 @@ class Tx:
         Raises:
             OperationError: CONFLICT when a unique key stands against it; the transaction can only be given up then.
         """
-        self.execute(table.insert().values(**values))
+        self.execute(statements.inserting(table), values)
+
+    def insert_all(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """New rows, of the same columns each, in order.
+
+        Raises:
+            OperationError: CONFLICT when a unique key stands against one; the transaction can only be given up then.
+        """
+        if rows:
+            self.execute(statements.inserting(table), rows)
 
     def insert_once(self, table: Table, **values: Any) -> bool:
         """A new row unless a unique key stands against it. Waits for another transaction that is just writing the same.
@@ -89,27 +128,32 @@ class Tx:
         Returns:
             Whether it was written.
         """
-        from sqlalchemy.dialects import postgresql, sqlite
+        return self.execute(statements.inserting_once(table, self._connection.dialect.name), values).rowcount == 1
 
-        insert = postgresql.insert if self._connection.dialect.name == "postgresql" else sqlite.insert
-        once = insert(table).values(**values).on_conflict_do_nothing()
-        # An INSERT keeps its row count only when asked to: psycopg forgets it with its cursor, and says -1.
-        return self.execute(once.execution_options(preserve_rowcount=True)).rowcount == 1
+    def insert_all_once(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """New rows, of the same columns each, in order; without those that a unique key stands against."""
+        if rows:
+            self.execute(statements.inserting_once(table, self._connection.dialect.name), rows)
 
-    def change(self, table: Table, *where: ColumnElement[bool], **values: Any) -> bool | None:
-        """Update the row if something differs: an unchanged row costs a read and no write.
+    def change(
+        self, table: Table, *, key: Mapping[str, Any], unless: Mapping[str, Any] = _NOTHING, values: Mapping[str, Any]
+    ) -> bool | None:
+        """Update the row of that key if something differs: an unchanged row costs a read and no write.
+
+        Arguments:
+            unless: what its columns must not be; none of them may be null.
 
         Returns:
-            True when it was written, False when all was so already, None when no row fits `where` (any more).
+            True when it was written, False when all was so already, None when there is no such row (any more).
         """
-        from sqlalchemy import select
-
-        row = self.row(select(*(table.c[name] for name in values)).where(*where))
+        chosen = statements.conditions(key, unless)
+        row = self.row(statements.selecting(table, (*values,), (*key,), (*unless,)), chosen)
         if row is None:
             return None
         if tuple(row) == tuple(values.values()):
             return False
-        return True if self.execute(table.update().where(*where).values(**values)).rowcount else None
+        updated = self.execute(statements.updating(table, (*key,), (*unless,)), {**chosen, **values})
+        return True if updated.rowcount else None
 
     def put(self, table: Table, *, key: Mapping[str, Any], values: Mapping[str, Any]) -> bool:
         """Insert the row of that key, or change it where it differs.
@@ -117,7 +161,7 @@ class Tx:
         Returns:
             Whether anything was written.
         """
-        changed = self.change(table, *(table.c[name] == value for name, value in key.items()), **values)
+        changed = self.change(table, key=key, values=values)
         if changed is None:
             self.insert(table, **key, **values)
             return True
@@ -138,13 +182,14 @@ class Store:
         on_commit: called with "before" and "after" around each COMMIT (crash tests stop the process there).
     """
 
-    def __init__(self, engine: Engine, *, name: str, clock: Clock | None) -> None:
+    def __init__(self, opened: Engine, *, name: str, clock: Clock | None) -> None:
         """Use :func:`open_store`."""
         self.name = name
         self.on_commit: list[Callable[[Moment], None]] = []
-        self._engine = engine
+        self._engine = opened
         self._clock = clock
         self._process = os.getpid()
+        self._turn = threading.Lock()
 
     def __repr__(self) -> str:
         return f"Store({self.name})"
@@ -156,7 +201,8 @@ class Store:
         Raises:
             StoreUnavailable: the database cannot be reached.
         """
-        with self._transaction(read_only_options(self._engine), writes=False) as (_connection, tx):
+        self._leave_parents_connections()
+        with self._transaction(engine.read_only_options(self._engine), writes=False) as (_connection, tx):
             yield tx
 
     @contextmanager
@@ -173,7 +219,8 @@ class Store:
             StoreUnavailable: the database cannot be reached, or a lock was not free in time. Nothing was written; only
                 when the connection broke at the COMMIT itself, all may have been.
         """
-        with self._transaction({WRITES: True}, writes=True) as (connection, tx):
+        self._leave_parents_connections()
+        with self._in_turn(), self._transaction({engine.WRITES: True}, writes=True) as (connection, tx):
             if lease is not None:
                 _guard(tx, lease)
             yield tx
@@ -186,7 +233,6 @@ class Store:
 
     @contextmanager
     def _transaction(self, options: dict[str, Any], *, writes: bool) -> Iterator[tuple[Connection, Tx]]:
-        self._leave_parents_connections()
         with translated(self.name):
             connection = self._engine.connect()
         try:
@@ -198,6 +244,23 @@ class Store:
             # Rolls back what was not committed. A connection that is lost is dropped.
             connection.close()
 
+    @contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """On SQLite, have the threads that write wait here for one another.
+
+        SQLite itself waits by looking again and again, up to 0.1 s apart: fifty threads would mostly sleep.
+        """
+        if self._engine.dialect.name != "sqlite":
+            yield
+            return
+        turn = self._turn
+        if not turn.acquire(timeout=engine.LOCK_TIMEOUT_SECONDS):
+            raise StoreUnavailable(f"{self.name}: database is locked by another thread of this process")
+        try:
+            yield
+        finally:
+            turn.release()
+
     def _commit(self, connection: Connection) -> None:
         for hook in self.on_commit:
             hook("before")
@@ -207,9 +270,12 @@ class Store:
             hook("after")
 
     def _leave_parents_connections(self) -> None:
-        # After a fork the pool's sockets are the parent's: forget them without a word to the server.
+        # After a fork the pool's connections are the parent's: leave them without a word to the server, and without
+        # closing a SQLite file, which the end of the last reference would do. A thread of the parent may be writing.
         if os.getpid() != self._process:
+            _LEFT_TO_THE_PARENT.append(self._engine.pool)
             self._engine.dispose(close=False)
+            self._turn = threading.Lock()
             self._process = os.getpid()
 
 
@@ -219,18 +285,19 @@ def _guard(tx: Tx, lease: Lease) -> None:
     A locking read, not an update: a pass that finds nothing to write leaves no trace. SQLite needs no row lock, because
     BEGIN IMMEDIATE has shut everybody else out; PostgreSQL looks at the row again after it waited for its lock.
     """
-    from sqlalchemy import select
+    if tx.row(_guarding(), {"holder": lease.holder, "fence": lease.fence, "unit": lease.unit, "now": tx.now}) is None:
+        raise StaleLease(f"the lease on {lease.unit} is no longer {lease.holder}'s")
+
+
+@cache
+def _guarding() -> Select[Any]:
+    from sqlalchemy import bindparam, select
 
     work = tables().work
     held = (
-        select(work.c.unit)
-        .where(
-            work.c.unit == lease.unit,
-            work.c.holder == lease.holder,
-            work.c.fence == lease.fence,
-            work.c.lease_until > tx.now,
-        )
-        .with_for_update()
+        work.c.unit == bindparam("unit"),
+        work.c.holder == bindparam("holder"),
+        work.c.fence == bindparam("fence"),
+        work.c.lease_until > bindparam("now"),
     )
-    if tx.row(held) is None:
-        raise StaleLease(f"the lease on {lease.unit} is no longer {lease.holder}'s")
+    return select(work.c.unit).where(*held).with_for_update()

@@ -9,8 +9,10 @@ itself, and carries a number that only grows: the fence.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.errors import StaleLease
 from ..model.records import Lease
@@ -18,7 +20,9 @@ from .tables import tables
 from .unit_of_work import Tx
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement
+    from sqlalchemy import ColumnElement, Update
+
+Unit = TypeVar("Unit", bound=str)
 
 LEASE_SECONDS = 60
 """Longer than any step of a pass (each outside call ends well before), short enough that a dead holder is soon gone."""
@@ -41,16 +45,42 @@ def make_due(tx: Tx, unit: str, at: datetime) -> None:
     A pass that is running now may have looked already: the wish stays marked, and :func:`release` keeps to it.
     A unit that is unknown stays so.
     """
-    from sqlalchemy import case, literal
+    tx.execute(_making_due(), {"a_unit": unit, "at": at})
+
+
+def add_due(tx: Tx, units: Iterable[str], at: datetime) -> None:
+    """Have all these units worked on at `at` at the latest; those that are unknown are known from now on.
+
+    One after the other in one order, so that two callers do not wait for one another in a circle.
+    """
+    wanted = sorted(set(units))
+    if wanted:
+        tx.insert_all_once(tables().work, [{"unit": unit, "due_at": at, "fence": 0} for unit in wanted])
+        make_all_due(tx, wanted, at)
+
+
+def make_all_due(tx: Tx, units: Iterable[str], at: datetime) -> None:
+    """As :func:`make_due`, for all these units, in the order of :func:`add_due`."""
+    wanted = [{"a_unit": unit, "at": at} for unit in sorted(set(units))]
+    if wanted:
+        tx.execute(_making_due(), wanted)
+
+
+@cache
+def _making_due() -> Update:
+    from sqlalchemy import bindparam, case
 
     work = tables().work
-    moment = literal(at, work.c.due_at.type)
-    tx.execute(
+    at = bindparam("at", type_=work.c.due_at.type)
+    return (
         work.update()
-        .where(work.c.unit == unit, (work.c.due_at > at) | work.c.asked_at.is_(None) | (work.c.asked_at > at))
+        .where(
+            work.c.unit == bindparam("a_unit"),
+            (work.c.due_at > at) | work.c.asked_at.is_(None) | (work.c.asked_at > at),
+        )
         .values(
-            due_at=case((work.c.due_at > at, moment), else_=work.c.due_at),
-            asked_at=case((work.c.asked_at < at, work.c.asked_at), else_=moment),
+            due_at=case((work.c.due_at > at, at), else_=work.c.due_at),
+            asked_at=case((work.c.asked_at < at, work.c.asked_at), else_=at),
         )
     )
 
@@ -66,25 +96,30 @@ def acquire(tx: Tx, unit: str, holder: str) -> Lease | None:
     Returns:
         The lease with a fence higher than any before; None when a lease is alive (or the unit is unknown).
     """
-    from sqlalchemy import case, literal, select
+    until = tx.now + timedelta(seconds=LEASE_SECONDS)
+    if not tx.execute(_taking(), {"a_unit": unit, "by": holder, "now": tx.now, "until": until}).rowcount:
+        return None
+    row = tx.find(tables().work, key={"unit": unit})
+    return None if row is None else Lease(unit=unit, holder=holder, fence=row.fence, until=until)
+
+
+@cache
+def _taking() -> Update:
+    from sqlalchemy import bindparam, case
 
     work = tables().work
-    until = tx.now + timedelta(seconds=LEASE_SECONDS)
-    taken = tx.execute(
+    now = bindparam("now", type_=work.c.due_at.type)
+    return (
         work.update()
-        .where(work.c.unit == unit, _free(tx.now))
+        .where(work.c.unit == bindparam("a_unit"), _free(now))
         .values(
-            holder=holder,
+            holder=bindparam("by"),
             fence=work.c.fence + 1,
-            lease_until=until,
+            lease_until=bindparam("until"),
             asked_at=None,
-            due_at=case((work.c.due_at > tx.now, literal(tx.now, work.c.due_at.type)), else_=work.c.due_at),
+            due_at=case((work.c.due_at > now, now), else_=work.c.due_at),
         )
     )
-    if not taken.rowcount:
-        return None
-    fence: int = tx.execute(select(work.c.fence).where(work.c.unit == unit)).scalar_one()
-    return Lease(unit=unit, holder=holder, fence=fence, until=until)
 
 
 def claim_due(tx: Tx, holder: str, limit: int) -> tuple[Lease, ...]:
@@ -123,10 +158,16 @@ def renew(tx: Tx, lease: Lease) -> Lease:
         StaleLease: it lapsed, even if nobody has taken it yet, or is somebody else's.
     """
     until = tx.now + timedelta(seconds=LEASE_SECONDS)
-    renewed = tx.execute(tables().work.update().where(*_held(lease, tx.now)).values(lease_until=until))
-    if not renewed.rowcount:
+    if not tx.execute(_renewing(), {**_of(lease, tx.now), "until": until}).rowcount:
         raise _stale(lease)
     return Lease(unit=lease.unit, holder=lease.holder, fence=lease.fence, until=until)
+
+
+@cache
+def _renewing() -> Update:
+    from sqlalchemy import bindparam
+
+    return tables().work.update().where(*_held()).values(lease_until=bindparam("until"))
 
 
 def release(tx: Tx, lease: Lease, next_due_at: datetime) -> None:
@@ -135,23 +176,26 @@ def release(tx: Tx, lease: Lease, next_due_at: datetime) -> None:
     Raises:
         StaleLease: it lapsed or is somebody else's.
     """
-    from sqlalchemy import case, literal
+    if not tx.execute(_releasing(), {**_of(lease, tx.now), "next": next_due_at}).rowcount:
+        raise _stale(lease)
+
+
+@cache
+def _releasing() -> Update:
+    from sqlalchemy import bindparam, case
 
     work = tables().work
-    released = tx.execute(
+    next_due_at = bindparam("next", type_=work.c.due_at.type)
+    return (
         work.update()
-        .where(*_held(lease, tx.now))
+        .where(*_held())
         .values(
             holder=None,
             lease_until=None,
             asked_at=None,
-            due_at=case(
-                (work.c.asked_at < next_due_at, work.c.asked_at), else_=literal(next_due_at, work.c.due_at.type)
-            ),
+            due_at=case((work.c.asked_at < next_due_at, work.c.asked_at), else_=next_due_at),
         )
     )
-    if not released.rowcount:
-        raise _stale(lease)
 
 
 def next_due(tx: Tx) -> datetime | None:
@@ -173,6 +217,21 @@ def due_of(tx: Tx, unit: str) -> datetime | None:
     return moment
 
 
+def standing(tx: Tx, units: Iterable[Unit]) -> tuple[dict[Unit, datetime], frozenset[Unit]]:
+    """When each of these units is due, and which of them have a live lease, whoever holds it: one read for all.
+
+    Unknown units are left out.
+    """
+    from sqlalchemy import select
+
+    work = tables().work
+    asked = {str(unit): unit for unit in units}
+    rows = tuple(tx.rows_of(select(work.c.unit, work.c.due_at, work.c.lease_until), work.c.unit, asked))
+    due = {asked[row.unit]: row.due_at for row in rows}
+    held = frozenset(asked[row.unit] for row in rows if row.lease_until is not None and row.lease_until > tx.now)
+    return due, held
+
+
 def lease_of(tx: Tx, unit: str) -> Lease | None:
     """The unit's live lease, whoever holds it."""
     from sqlalchemy import select
@@ -184,19 +243,26 @@ def lease_of(tx: Tx, unit: str) -> Lease | None:
     return None if row is None else Lease(unit=unit, holder=row.holder, fence=row.fence, until=row.lease_until)
 
 
-def _free(now: datetime) -> ColumnElement[bool]:
+def _free(now: ColumnElement[datetime] | datetime) -> ColumnElement[bool]:
     work = tables().work
     return work.c.holder.is_(None) | (work.c.lease_until <= now)
 
 
-def _held(lease: Lease, now: datetime) -> tuple[ColumnElement[bool], ...]:
+def _held() -> tuple[ColumnElement[bool], ...]:
+    """The row of a lease that is alive: see _of."""
+    from sqlalchemy import bindparam
+
     work = tables().work
     return (
-        work.c.unit == lease.unit,
-        work.c.holder == lease.holder,
-        work.c.fence == lease.fence,
-        work.c.lease_until > now,
+        work.c.unit == bindparam("a_unit"),
+        work.c.holder == bindparam("by"),
+        work.c.fence == bindparam("at_fence"),
+        work.c.lease_until > bindparam("now"),
     )
+
+
+def _of(lease: Lease, now: datetime) -> dict[str, Any]:
+    return {"a_unit": lease.unit, "by": lease.holder, "at_fence": lease.fence, "now": now}
 
 
 def _stale(lease: Lease) -> StaleLease:
