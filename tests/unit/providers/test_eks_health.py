@@ -49,6 +49,12 @@ def test_a_stockout_is_the_reason_and_the_nodes_that_did_not_join_only_its_conse
     assert "NodeCreationFailure" in str(reason)
 
 
+def test_machines_that_never_join_are_for_the_owner_to_mend_unless_something_else_kept_them_away() -> None:
+    assert failure([NOT_JOINED]).__class__ is ours.InvalidRequest
+    assert failure([NOT_JOINED, issue("InternalFailure")]).__class__ is ours.Unavailable
+    assert failure([NOT_JOINED, issue("AsgInstanceLaunchFailures", "Rate exceeded")]).__class__ is ours.Throttled
+
+
 def test_a_quota_comes_before_a_stockout() -> None:
     assert failure([STOCKOUT, NO_QUOTA]).__class__ is ours.ProviderQuotaExceeded
 

@@ -163,7 +163,7 @@ def change_node_pool(
     """
     table = tables().node_pools
     version = table.c.version + 1
-    values = {"version": version, "shape": plain_flavor(shape), "state": state.value}
+    values = {"version": version, "shape": plain_flavor(shape), "state": state.value, "message": ""}
     values |= dict.fromkeys(("update_id", "last_update_at", "last_create_at"))
     values |= {"sized_version": version} if sized else {}
     tx.execute(table.update().where(table.c.id == node_pool_id).values(**values))

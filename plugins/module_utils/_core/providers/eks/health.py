@@ -41,7 +41,6 @@ _BY_CODE: dict[str, type[ProviderError]] = {
         (
             "ClusterUnreachable",
             "InternalFailure",
-            "NodeCreationFailure",
             "NodeTerminationFailure",
             "PodEvictionFailure",
             "AutoScalingGroupInstanceRefreshActive",
@@ -67,10 +66,14 @@ _CAPACITY_TEXT = re.compile(
 )
 # Auto Scaling, IAM and EC2 throttle EKS itself, which passes that on under whatever code the step has.
 _THROTTLED_TEXT = re.compile(r"rate exceeded|throttl|too many requests|RequestLimitExceeded", re.IGNORECASE)
-_LAUNCH_FAILURES = frozenset({"AsgInstanceLaunchFailures", "NodeCreationFailure", "Unknown"})
+_NOT_JOINED = "NodeCreationFailure"
+"""Final: EKS gives up after a quarter of an hour, and the machines keep running. Beside another issue it is only that
+one's consequence; by itself the account's owner must find out why machines do not reach the cluster."""
+
+_LAUNCH_FAILURES = frozenset({"AsgInstanceLaunchFailures", _NOT_JOINED, "Unknown"})
 
 _FIRST = (ProviderQuotaExceeded, StockedOut, PermissionDenied, InvalidRequest, Throttled, Unavailable)
-"""Which issue is the reason when there are several: NodeCreationFailure beside a stockout is only its consequence."""
+"""Which issue is the reason when there are several."""
 
 
 def failure(issues: Sequence[IssueTypeDef]) -> ProviderError:
@@ -81,7 +84,7 @@ def failure(issues: Sequence[IssueTypeDef]) -> ProviderError:
     """
     if not issues:
         return Unavailable("EKS gives no reason")
-    kinds = sorted(((_kind(issue), issue) for issue in issues), key=lambda pair: _FIRST.index(pair[0]))
+    kinds = sorted(((_kind(issue), issue) for issue in issues), key=lambda pair: _weight(*pair))
     return kinds[0][0](bounded("; ".join(_line(issue) for _kind, issue in kinds)))
 
 
@@ -95,6 +98,11 @@ def _kind(issue: IssueTypeDef) -> type[ProviderError]:
     if _THROTTLED_TEXT.search(text):
         return Throttled
     return _BY_CODE.get(code, InvalidRequest)
+
+
+def _weight(kind: type[ProviderError], issue: IssueTypeDef) -> tuple[bool, int]:
+    """What to sort by: the smallest is the reason."""
+    return (kind is InvalidRequest and issue.get("code") == _NOT_JOINED, _FIRST.index(kind))
 
 
 def _line(issue: IssueTypeDef) -> str:
