@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sqlalchemy import JSON, BigInteger
+    from sqlalchemy import BigInteger
     from sqlalchemy.engine import Dialect
     from sqlalchemy.types import TypeDecorator, TypeEngine
 
@@ -51,12 +51,24 @@ def utc_time() -> TypeDecorator[datetime]:
 
 
 @cache
-def json_value() -> JSON:
+def json_value() -> TypeDecorator[Any]:
     """Plain values: jsonb on PostgreSQL, JSON text on SQLite. Python's None is SQL's NULL."""
     from sqlalchemy import JSON
-    from sqlalchemy.dialects.postgresql import JSONB
+    from sqlalchemy.types import TypeDecorator
 
-    return JSON(none_as_null=True).with_variant(JSONB(none_as_null=True), "postgresql")
+    class JsonValue(TypeDecorator[Any]):
+        impl = JSON(none_as_null=True)
+        cache_ok = True
+
+        def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+            if dialect.name != "postgresql":
+                return dialect.type_descriptor(JSON(none_as_null=True))
+            # Where it is used, and no earlier: to load a dialect takes a short run a twentieth of its time.
+            from sqlalchemy.dialects.postgresql import JSONB
+
+            return dialect.type_descriptor(JSONB(none_as_null=True))
+
+    return JsonValue()
 
 
 @cache

@@ -45,7 +45,11 @@ def create_schema(url: str) -> None:
     """
     with changing_schema(url) as connection:
         if _stamp(connection) is None:
-            tables().metadata.create_all(connection, checkfirst=False)
+            metadata = tables().metadata
+            if connection.dialect.name == "postgresql":
+                for index in (index for table in metadata.tables.values() for index in table.indexes):
+                    index.dialect_options["postgresql"]["where"] = index.dialect_options["sqlite"]["where"]
+            metadata.create_all(connection, checkfirst=False)
             _write_stamp(connection)
 
 

@@ -59,8 +59,8 @@ def tables() -> Tables:
     )
 
     def unique_where(name: str, condition: str, *columns: str) -> Index:
-        where = text(condition)
-        return Index(name, *columns, unique=True, sqlite_where=where, postgresql_where=where)
+        # To name another database's options is to load its dialect: schema.create_schema does that where it is used.
+        return Index(name, *columns, unique=True, sqlite_where=text(condition))
 
     def words(name: str, *, key: bool = False, null: bool = False) -> Column[str]:
         return Column(name, Text, primary_key=key, nullable=null)
