@@ -202,6 +202,19 @@ def test_a_cluster_that_is_being_deleted_takes_no_change(desk: Desk) -> None:
     assert desk.rows() == rows
 
 
+def test_one_that_is_being_deleted_is_deleted_again_unchanged_also_while_its_cluster_goes(desk: Desk) -> None:
+    made = create_node_pool(desk.session, tenant_id=TENANT, wanted=desk.wanted())
+    desk.delete(made.id)
+    flavor = desk.node_pools()["h100"]
+    desk.set_state(flavor.id, NodePoolState.DELETING)
+    with desk.session.store.write() as tx:
+        fleet.put_pool(tx, replace(desk.pool, intent=Intent.TEAR_DOWN))
+    rows = desk.rows()
+    for going in (made, flavor):
+        assert desk.delete(going.id) == desk.recorded(going.id)
+    assert desk.rows() == rows
+
+
 def test_what_belongs_to_another_tenant_or_is_not_there_is_not_found(desk: Desk) -> None:
     made = create_node_pool(desk.session, tenant_id=TENANT, wanted=desk.wanted())
     rows, here = desk.rows(), desk.cluster.id

@@ -130,6 +130,8 @@ def test_what_is_no_mapping_is_no_document(value: object) -> None:
         (f"{POOL}.policy", [], "expected a mapping, found a list"),
         (f"{POOL}.gpuModel", 100, "expected a string, found the number 100: put it in quotes"),
         (f"{POOL}.class", "vm", "expected 'metal-host', found the string \"vm\""),
+        (f"{POOL}.policy.kubernetes.platformOperated", "no", 'expected true or false, found the string "no"'),
+        ("sites.0.kind", "own", "expected 'shared', found the string \"own\""),
         ("version", True, "expected 1, found true"),
         ("version", 2, "expected 1, found the number 2"),
         (f"{POOL}.policy.kubernetes", None, "null is no value: leave the key out"),
@@ -151,7 +153,28 @@ def test_a_flavor_has_a_whole_ascii_name(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["abc\n", "fl\u00e4che", "\u0663", "", "a" * 129, "a/b"])
 def test_a_tenant_has_a_whole_ascii_name(name: str) -> None:
-    assert problem("quotas.0.tenantId", name)[0] == "quotas[0].tenantId"
+    for section in ("sites", "providerAccounts", "pools", "quotas"):
+        assert f"{section}[0].tenantId" in problems(changed(f"{section}.0.tenantId", name))
+
+
+def test_what_names_no_owner_is_the_platforms_and_a_whole_name_is_taken() -> None:
+    for owner in ("platform", "A.b_c:d-9" + "x" * 119):
+        data = example()
+        for section in ("sites", "providerAccounts", "pools", "quotas"):
+            data[section][0] |= {} if owner == "platform" else {"tenantId": owner}
+        config = parse_document(data)
+        for items in (config.sites, config.accounts, config.pools, config.quotas):
+            assert [item.tenant_id for item in items] == [owner]
+
+
+@pytest.mark.parametrize("region", ["", "US East", "us-east-1\n", "r" * 64, "\u00e4"])
+def test_a_region_is_a_plain_name(region: str) -> None:
+    assert problem("sites.0.region", region)[0] == "sites[0].region"
+
+
+@pytest.mark.parametrize("model", ["", "H 100", "H100\n", "-H100", "H" * 64, "H\u00b2"])
+def test_a_gpu_model_is_a_plain_name(model: str) -> None:
+    assert problem("pools.0.gpuModel", model)[0] == "pools[0].gpuModel"
 
 
 @pytest.mark.parametrize(

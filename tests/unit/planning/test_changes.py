@@ -54,6 +54,19 @@ def test_a_new_pools_cluster_is_named_after_the_pools_id() -> None:
     assert records.clusters[0].name == ids.cluster_name(records.pools[0].id)
 
 
+def test_a_pools_cluster_says_which_pool_it_backs() -> None:
+    records = recorded()
+    assert [row.substrate_pool_id for row in records.clusters] == [row.id for row in records.pools]
+
+
+def test_of_what_has_one_value_yet_the_class_is_identity_and_the_kind_is_not(records: Records) -> None:
+    (pool,), (site,) = records.pools, records.sites
+    made = planned(example(), replace(records, pools=(replace(pool, class_="virtual"),)))
+    assert told(made) == ["blocked pool gpu-fleet"]
+    assert made.blocked[0].note == "class cannot change in place: create a new pool instead"
+    assert told(planned(example(), replace(records, sites=(replace(site, kind="own"),)))) == ["update site k8s"]
+
+
 def test_a_converged_document_changes_nothing(records: Records) -> None:
     made = planned(example(), records, prune=True)
     assert (made.changes, made.changed) == ((), False)

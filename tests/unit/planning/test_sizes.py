@@ -6,14 +6,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code, OperationError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
     Records,
 )
-from ansible_collections.better_compute.fleet.tests.support.fleet_documents import changed, example
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.naming import Declared
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.recorded import index
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.sizes import sizes, zones_of_accounts
+from ansible_collections.better_compute.fleet.tests.support.fleet_documents import changed, example, on_account
 from ansible_collections.better_compute.fleet.tests.support.fleet_records import ZONES
 from ansible_collections.better_compute.fleet.tests.support.planned_fleet import (
     CONFIG,
@@ -28,6 +33,31 @@ def test_sizes_are_nodes_times_zones(records: Records) -> None:
     assert planned(example(), records).sizes == made.sizes
     (one, _other) = planned(changed(f"{FLAVOR}.zones", ["us-east-1a"]), Records()).sizes
     assert (one.zones, one.total) == (1, 2)
+
+
+def test_two_subnets_in_one_zone_count_once(records: Records) -> None:
+    (account,) = records.accounts
+    places = dict.fromkeys(account.config["eksSubnetIds"], "us-east-1a")
+    made = planned(example(), replace(records, accounts=(replace(account, places=places),)))
+    assert [(size.zones, size.total) for size in made.sizes] == [(1, 2), (1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("provider", "location", "flavor", "known", "size"),
+    [
+        ("gcp", "us-central1", {"zones": ["us-central1-a", "us-central1-b"]}, (), (2, 6)),
+        ("gcp", "us-central1", {}, ("us-central1-a", "us-central1-b", "us-central1-f"), (3, 9)),
+        ("gcp", "us-central1", {}, (), (None, None)),
+        ("digitalocean", "nyc1", {}, (), (None, 3)),
+    ],
+)
+def test_gke_counts_over_the_flavors_zones_else_the_clusters_and_doks_counts_the_total(
+    provider: str, location: str, flavor: dict[str, Any], known: tuple[str, ...], size: tuple[int | None, int | None]
+) -> None:
+    config = parse_document(on_account(provider, location, {"nodes": 3, **flavor}))
+    zones = zones_of_accounts(config, index(Records()), zones={"managed-k8s": known} if known else {})
+    (made,) = sizes(config, Declared.of(config), zones)
+    assert (made.zones, made.total) == size
 
 
 def test_bounds_of_autoscaling_count_over_the_zones_too(records: Records) -> None:

@@ -210,6 +210,8 @@ def _said_twice(wanted: Sequence[tuple[WantedNodePool, Standing]], *, wish: Wish
 
 def _refusal(standing: Standing, before: NodePoolRecord | None, *, wish: Wish, new: bool) -> OperationError | None:
     """Why the node pool, or its cluster, is not in a state for this."""
+    if wish == Wish.ABSENT and before is not None and before.state == NodePoolState.DELETING:
+        return None  # it is returned unchanged (spec), also while its cluster goes
     if standing.leaving:
         return OperationError(Code.INVALID_STATE, f"{standing.title} is being deleted")
     if before is None and wish != Wish.ABSENT and standing.cluster.mode == ClusterMode.AUTOPILOT:
