@@ -28,10 +28,8 @@ def upgrade() -> None:
         table.drop_column("zones")
     with op.batch_alter_table("clusters") as table:
         table.add_column(sa.Column("version", sa.Text(), nullable=True))
-        # There was no other mode.
+        # There was no other mode. The default stays: taking it away would make the table anew, which others refer to.
         table.add_column(sa.Column("mode", sa.Text(), nullable=False, server_default="standard"))
-    with op.batch_alter_table("clusters") as table:
-        table.alter_column("mode", server_default=None)
     with op.batch_alter_table("node_pools") as table:
         # Nobody could ask for another size of an autoscaled node pool yet: the first version asked for all of them.
         table.add_column(sa.Column("sized_version", sa.Integer(), nullable=False, server_default="1"))

@@ -140,7 +140,8 @@ def tables() -> Tables:
         words("location"),
         flag("private_nodes"),
         words("version", null=True),
-        words("mode"),
+        # The default is what clusters had that were recorded before there was a choice.
+        Column("mode", Text, nullable=False, server_default="standard"),
         words("state"),
         words("message"),
         number("generation"),
