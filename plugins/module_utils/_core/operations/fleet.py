@@ -11,7 +11,7 @@ from typing import Any
 
 from ..model.declared import FleetConfig
 from ..model.ids import PoolId
-from ..model.records import NodePoolRecord
+from ..model.records import NodePoolRecord, PoolRecord
 from ..model.states import Intent, SubstrateState
 from ..planning import Plan, PoolDrift, Records, Scope, declared_again, desired_rows, drift_report, plan
 from ..planning.changes import ChangeKind, Resource
@@ -20,7 +20,7 @@ from .fleet_rows import read_records, write_rows
 from .node_pools import to_data as node_pool_data
 from .observing import Places, observe, places_of_accounts
 from .session import Session
-from .substrates import SubstrateView, list_substrates
+from .substrates import SubstrateView, list_substrates, views_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,9 +122,10 @@ def apply_fleet(session: Session, planned: PlannedFleet) -> tuple[PoolId, ...]:
     touched: tuple[PoolId, ...] = ()
     if planned.plan.changed or planned.plan.blocked:
         with session.store.write() as tx:
-            writes = desired_rows(planned.plan, read_records(tx), now=tx.now)
+            records = read_records(tx)
+            writes = desired_rows(planned.plan, records, now=tx.now)
             fleet.bump_serial(tx, planned.plan.serial)
-            write_rows(tx, writes, planned.places)
+            write_rows(tx, writes, planned.places, records=records)
         touched = writes.due
     unsettled = [view.record.pool_id for view in substrates_of(session, planned) if not view.ready]
     return tuple(dict.fromkeys([*touched, *unsettled]))
@@ -139,17 +140,18 @@ def substrates_of(session: Session, planned: PlannedFleet, *more: PoolId) -> tup
         more: pools that are wanted as well, whatever their state.
     """
     named = {(pool.tenant_id, pool.name) for pool in planned.document.pools}
-    with session.store.read() as tx:
-        pools = fleet.pools(tx, archived=True)
-    about = set(more)
-    for pool in pools:
+    everything = not planned.absent and planned.scope is None
+
+    def is_about(pool: PoolRecord) -> bool:
+        is_named = (pool.tenant_id, pool.name) in named
+        if pool.id in more:
+            return True
         if pool.intent == Intent.TEAR_DOWN:
-            everything = not planned.absent and planned.scope is None
-            if planned.plan.prune and (everything or (pool.tenant_id, pool.name) in named):
-                about.add(pool.id)
-        elif (pool.tenant_id, pool.name) in named:
-            about.add(pool.id)
-    views = list_substrates(session, pool_ids=frozenset(about))
+            return planned.plan.prune and (everything or is_named)
+        return is_named
+
+    with session.store.read() as tx:
+        views = views_of(tx, [pool for pool in fleet.pools(tx, archived=True) if is_about(pool)])
     return tuple(v for v in views if v.record.state != SubstrateState.DELETED or v.record.pool_id in more)
 
 

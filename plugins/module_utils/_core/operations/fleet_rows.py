@@ -14,31 +14,28 @@ from .node_pools import tell_created
 from .observing import Places
 
 
-def write_rows(tx: Tx, writes: DesiredWrites, places: Places) -> None:
-    """Write the rows of a plan. Work units first: whoever locks one locks it before all other rows (store/fleet.py)."""
-    for unit in writes.due:
-        work.add_unit(tx, unit, tx.now)
-        work.make_due(tx, unit, tx.now)
+def write_rows(tx: Tx, writes: DesiredWrites, places: Places, *, records: Records) -> None:
+    """Write the rows of a plan. Work units first: whoever locks one locks it before all other rows (store/fleet.py).
+
+    Arguments:
+        records: what was read in this transaction.
+    """
+    work.add_due(tx, writes.due, tx.now)
     for site in writes.sites:
         fleet.put_site(tx, site)
     for account in writes.accounts:
         fleet.put_account(tx, replace(account, places=places.get(account.name, account.places)))
-    for pool in writes.pools:
-        fleet.put_pool(tx, pool)
-    for cluster in writes.clusters:
-        clusters.add_cluster(tx, cluster)
+    fleet.put_pools(tx, writes.pools)
+    clusters.add_clusters(tx, writes.clusters)
     for raised in writes.cluster_raises:
         clusters.raise_cluster_generation(tx, raised.id, raised.state, version=raised.version)
-    tenants = {cluster.id: cluster.tenant_id for cluster in clusters.clusters(tx)}
-    for node_pool in writes.node_pools:
-        clusters.add_node_pool(tx, node_pool)
-        tell_created(tx, node_pool, tenant_id=tenants[node_pool.cluster_id])
+    clusters.add_node_pools(tx, writes.node_pools)
+    tenants = {cluster.id: cluster.tenant_id for cluster in (*records.clusters, *writes.clusters)}
+    tell_created(tx, writes.node_pools, tenants=tenants)
     for changed in writes.node_pool_changes:
         clusters.change_node_pool(tx, changed.id, changed.shape, changed.state, sized=changed.sized)
-    for substrate in writes.substrates:
-        substrates.put_substrate(tx, substrate)
-    for quota in writes.quotas:
-        fleet.put_quota(tx, tenant_id=quota.tenant_id, pool_id=quota.pool_id, gpus=quota.gpus)
+    substrates.put_substrates(tx, writes.substrates)
+    fleet.put_quotas(tx, writes.quotas)
     for tenant_id, pool_id in writes.dropped_quotas:
         fleet.drop_quota(tx, tenant_id=tenant_id, pool_id=pool_id)
     for account_id in writes.dropped_accounts:

@@ -17,7 +17,7 @@ from ..model.errors import StaleLease, StoreUnavailable
 from ..model.ids import PoolId
 from ..model.records import Lease
 from ..reconcile.passes import run_pass
-from ..store import work
+from ..store import fleet, work
 from .session import Session
 from .substrates import SubstrateView, views_of
 
@@ -160,7 +160,7 @@ class _Look:
 def _look(session: Session, units: frozenset[PoolId]) -> _Look:
     with session.store.read() as tx:
         due, held = work.standing(tx, units)
-        return _Look(now=tx.now, views=views_of(tx, units), due=due, held=held)
+        return _Look(now=tx.now, views=views_of(tx, fleet.pools_of(tx, units)), due=due, held=held)
 
 
 def _make_due(session: Session, units: Iterable[PoolId]) -> datetime:

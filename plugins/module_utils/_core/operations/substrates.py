@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -78,20 +79,20 @@ class SubstrateView:
 def list_substrates(session: Session, *, pool_ids: frozenset[PoolId] | None = None) -> tuple[SubstrateView, ...]:
     """All substrates that are not deleted, or those of the named pools whatever their state, by pool name."""
     with session.store.read() as tx:
-        return views_of(tx, pool_ids)
+        if pool_ids is not None:
+            return views_of(tx, fleet.pools_of(tx, pool_ids))
+        views = views_of(tx, fleet.pools(tx, archived=True))
+    return tuple(view for view in views if view.record.state != SubstrateState.DELETED)
 
 
-def views_of(tx: Tx, pool_ids: frozenset[PoolId] | None) -> tuple[SubstrateView, ...]:
-    """As list_substrates, within a transaction. Only the named pools are read."""
-    if pool_ids is None:
-        pools = fleet.pools(tx, archived=True)
-        records = tuple(one for one in substrates.substrates(tx) if one.state != SubstrateState.DELETED)
-    else:
-        pools = fleet.pools_of(tx, pool_ids)
-        records = substrates.substrates_of(tx, pool_ids)
+def views_of(tx: Tx, pools: Sequence[PoolRecord]) -> tuple[SubstrateView, ...]:
+    """The substrates of these pools, whatever their state, by pool name."""
     by_id = {pool.id: pool for pool in pools}
     accounts = {account.id: account for account in fleet.accounts(tx)}
-    views = [_view(by_id[record.pool_id], accounts.get(record.account_id), record) for record in records]
+    views = [
+        _view(by_id[record.pool_id], accounts.get(record.account_id), record)
+        for record in substrates.substrates_of(tx, by_id)
+    ]
     return tuple(sorted(views, key=lambda view: (view.pool, view.record.pool_id)))
 
 

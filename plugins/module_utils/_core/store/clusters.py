@@ -9,6 +9,7 @@ was found for; the caller that raises the generation therefore never loses its c
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..model.declared import Flavor
@@ -50,20 +51,28 @@ def add_cluster(tx: Tx, rec: ClusterRecord) -> None:
     Raises:
         OperationError: CONFLICT when the pool has a cluster that is not deleted, or the account one of that name.
     """
-    tx.insert(
-        tables().clusters,
-        id=rec.id,
-        tenant_id=rec.tenant_id,
-        account_id=rec.account_id,
-        substrate_pool_id=rec.substrate_pool_id,
-        name=rec.name,
-        location=rec.location,
-        private_nodes=rec.private_nodes,
-        version=rec.version,
-        mode=rec.mode.value,
-        generation=rec.generation,
-        **_cluster_status(rec),
-    )
+    add_clusters(tx, (rec,))
+
+
+def add_clusters(tx: Tx, recs: Iterable[ClusterRecord]) -> None:
+    """As add_cluster, for many."""
+    rows = [
+        {
+            "id": rec.id,
+            "tenant_id": rec.tenant_id,
+            "account_id": rec.account_id,
+            "substrate_pool_id": rec.substrate_pool_id,
+            "name": rec.name,
+            "location": rec.location,
+            "private_nodes": rec.private_nodes,
+            "version": rec.version,
+            "mode": rec.mode.value,
+            "generation": rec.generation,
+            **_cluster_status(rec),
+        }
+        for rec in recs
+    ]
+    tx.insert_all(tables().clusters, rows)
 
 
 def raise_cluster_generation(tx: Tx, cluster_id: ClusterId, state: ClusterState, *, version: str | None = None) -> None:
@@ -137,17 +146,25 @@ def add_node_pool(tx: Tx, rec: NodePoolRecord) -> None:
     Raises:
         OperationError: CONFLICT when the cluster has one of that name that is not deleted.
     """
-    tx.insert(
-        tables().node_pools,
-        id=rec.id,
-        cluster_id=rec.cluster_id,
-        name=rec.name,
-        shape=plain_flavor(rec.shape),
-        version=rec.version,
-        sized_version=rec.sized_version,
-        of_flavor=rec.of_flavor,
-        **_node_pool_status(rec),
-    )
+    add_node_pools(tx, (rec,))
+
+
+def add_node_pools(tx: Tx, recs: Iterable[NodePoolRecord]) -> None:
+    """As add_node_pool, for many."""
+    rows = [
+        {
+            "id": rec.id,
+            "cluster_id": rec.cluster_id,
+            "name": rec.name,
+            "shape": plain_flavor(rec.shape),
+            "version": rec.version,
+            "sized_version": rec.sized_version,
+            "of_flavor": rec.of_flavor,
+            **_node_pool_status(rec),
+        }
+        for rec in recs
+    ]
+    tx.insert_all(tables().node_pools, rows)
 
 
 def change_node_pool(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..model.ids import EventId, TenantId, new_event_id
@@ -44,6 +44,23 @@ def publish(
         key=key,
         data=dict(data),
     )
+
+
+def publish_all(tx: Tx, *, type: str, told: Iterable[tuple[TenantId, str, Mapping[str, Any]]]) -> None:  # noqa: A002 -- as above
+    """Tell that the same happened to many, each time: of each its tenant, its subject and the data (see publish)."""
+    rows = [
+        {
+            "id": new_event_id(tx.now),
+            "at": tx.now,
+            "tenant_id": tenant_id,
+            "subject": subject,
+            "type": type,
+            "key": None,
+            "data": dict(data),
+        }
+        for tenant_id, subject, data in told
+    ]
+    tx.insert_all(tables().events, rows)
 
 
 def events(tx: Tx, subject: str | None = None, after: EventId | None = None) -> tuple[Event, ...]:

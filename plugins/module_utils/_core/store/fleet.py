@@ -175,10 +175,14 @@ def put_pool(tx: Tx, rec: PoolRecord) -> bool:
     Raises:
         OperationError: CONFLICT when the tenant has another pool of that name that is not archived.
     """
-    return tx.put(
-        tables().pools,
-        key={"id": rec.id},
-        values={
+    return put_pools(tx, (rec,))
+
+
+def put_pools(tx: Tx, recs: Iterable[PoolRecord]) -> bool:
+    """As put_pool, for many."""
+    rows = (
+        {
+            "id": rec.id,
             "tenant_id": rec.tenant_id,
             "name": rec.name,
             "site_id": rec.site_id,
@@ -189,8 +193,10 @@ def put_pool(tx: Tx, rec: PoolRecord) -> bool:
             "intent": rec.intent.value,
             "generation": rec.generation,
             "archived_at": rec.archived_at,
-        },
+        }
+        for rec in recs
     )
+    return tx.put_all(tables().pools, key=("id",), rows=rows)
 
 
 def quotas(tx: Tx) -> tuple[QuotaRecord, ...]:
@@ -211,6 +217,12 @@ def quotas(tx: Tx) -> tuple[QuotaRecord, ...]:
 def put_quota(tx: Tx, *, tenant_id: TenantId, pool_id: PoolId, gpus: int) -> bool:
     """Record how many GPUs of the pool the tenant may hold at once. Returns whether anything was written."""
     return tx.put(tables().quotas, key={"tenant_id": tenant_id, "pool_id": pool_id}, values={"gpus": gpus})
+
+
+def put_quotas(tx: Tx, recs: Iterable[QuotaRecord]) -> bool:
+    """As put_quota, for many; what is used of them is not recorded here."""
+    rows = ({"tenant_id": rec.tenant_id, "pool_id": rec.pool_id, "gpus": rec.gpus} for rec in recs)
+    return tx.put_all(tables().quotas, key=("pool_id", "tenant_id"), rows=rows)
 
 
 def drop_quota(tx: Tx, *, tenant_id: TenantId, pool_id: PoolId) -> None:

@@ -39,10 +39,14 @@ def substrates_of(tx: Tx, pool_ids: Iterable[PoolId]) -> tuple[SubstrateRecord, 
 
 def put_substrate(tx: Tx, rec: SubstrateRecord) -> bool:
     """Record the substrate as given. Returns whether anything was written."""
-    return tx.put(
-        tables().substrates,
-        key={"pool_id": rec.pool_id},
-        values={
+    return put_substrates(tx, (rec,))
+
+
+def put_substrates(tx: Tx, recs: Iterable[SubstrateRecord]) -> bool:
+    """As put_substrate, for many."""
+    rows = (
+        {
+            "pool_id": rec.pool_id,
             "tenant_id": rec.tenant_id,
             "account_id": rec.account_id,
             "cluster_id": rec.cluster_id,
@@ -58,8 +62,10 @@ def put_substrate(tx: Tx, rec: SubstrateRecord) -> bool:
             "vanished_at": rec.vanished_at,
             "upgrade_version": rec.upgrade_version,
             "upgrade_since": rec.upgrade_since,
-        },
+        }
+        for rec in recs
     )
+    return tx.put_all(tables().substrates, key=("pool_id",), rows=rows)
 
 
 def set_upgrade(tx: Tx, pool_id: PoolId, *, version: str | None, since: datetime | None) -> None:

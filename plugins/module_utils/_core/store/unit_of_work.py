@@ -167,6 +167,39 @@ class Tx:
             return True
         return changed
 
+    def put_all(self, table: Table, *, key: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> bool:
+        """Insert the rows whose key is new, in order and in one statement, and change the others where they differ.
+
+        Arguments:
+            key: the names of the key's columns, the one that tells most of them apart first.
+            rows: of the same columns each.
+
+        Returns:
+            Whether anything was written.
+
+        Raises:
+            OperationError: CONFLICT when a unique key stands against one; the transaction can only be given up then.
+        """
+        wanted = {tuple(row[name] for name in key): row for row in rows}
+        if len(wanted) == 1:
+            [row] = wanted.values()
+            rest = {name: value for name, value in row.items() if name not in key}
+            return self.put(table, key={name: row[name] for name in key}, values=rest)
+        found = self.rows_of(table.select(), table.c[key[0]], (known_by[0] for known_by in wanted))
+        standing = {tuple(row._mapping[name] for name in key): row._mapping for row in found}
+        new = [row for known_by, row in wanted.items() if known_by not in standing]
+        changed = [
+            row
+            for known_by, row in wanted.items()
+            if known_by in standing and any(standing[known_by][name] != value for name, value in row.items())
+        ]
+        # The changes first: a row that gives up its name makes room for a new one.
+        for row in changed:
+            chosen = statements.conditions({name: row[name] for name in key}, _NOTHING)
+            self.execute(statements.updating(table, (*key,), ()), {**chosen, **row})
+        self.insert_all(table, new)
+        return bool(new or changed)
+
     @contextmanager
     def savepoint(self) -> Iterator[None]:
         """Undo what the block wrote when it raises, and nothing else."""

@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
-from ...model.ids import TenantId
+from collections.abc import Iterable, Mapping
+
+from ...model.ids import ClusterId, TenantId
 from ...model.records import ClusterRecord, NodePoolRecord
 from ...model.states import ClusterState
 from ...store import Tx, clusters, events, idempotency
@@ -30,7 +32,7 @@ def write_change(tx: Tx, change: NodePoolChange, *, scope: str) -> None:
         clusters.change_node_pool(tx, after.id, after.shape, after.state, sized=change.sized)
         return
     clusters.add_node_pool(tx, after)
-    tell_created(tx, after, tenant_id=change.standing.cluster.tenant_id)
+    tell_created(tx, [after], tenants={after.cluster_id: change.standing.cluster.tenant_id})
     if wanted.idempotency_key is not None:
         idempotency.remember(
             tx, scope=scope, key=wanted.idempotency_key, request_digest=wanted.digest(), result_id=after.id
@@ -45,7 +47,10 @@ def write_clusters(tx: Tx, plan: NodePoolsPlan) -> None:
         clusters.raise_cluster_generation(tx, cluster_id, state)
 
 
-def tell_created(tx: Tx, record: NodePoolRecord, *, tenant_id: TenantId) -> None:
-    """The event of a new node pool, in the transaction that records it (spec: kubernetes.nodepool.created)."""
-    data = {"nodePoolId": record.id, "name": record.name}
-    events.publish(tx, tenant_id=tenant_id, subject=record.cluster_id, type="kubernetes.nodepool.created", data=data)
+def tell_created(tx: Tx, records: Iterable[NodePoolRecord], *, tenants: Mapping[ClusterId, TenantId]) -> None:
+    """The events of new node pools, in the transaction that records them (spec: kubernetes.nodepool.created)."""
+    told = (
+        (tenants[record.cluster_id], record.cluster_id, {"nodePoolId": record.id, "name": record.name})
+        for record in records
+    )
+    events.publish_all(tx, type="kubernetes.nodepool.created", told=told)
