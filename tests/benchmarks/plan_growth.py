@@ -76,7 +76,7 @@ def check(url: str, *, pools: int) -> None:
     with _session(url) as session:
         planned = _plan(session, many_pools(pools)).plan
     if planned.changes or len(planned.sizes) != 2 * pools:
-        raise Failed(f"the copied records are not what the document says: {planned.render()[:2000]}")
+        raise Failed(f"the records are not what the document says: {planned.render()[:2000]}")
 
 
 def _session(url: str) -> AbstractContextManager[Session]:

@@ -18,6 +18,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import Driver
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet
 from ansible_collections.better_compute.fleet.tests.support.life.world import document
+from ansible_collections.better_compute.fleet.tests.support.statements import statements
 
 AN_HOUR = timedelta(hours=1)
 
@@ -79,3 +80,23 @@ def test_a_process_that_is_told_to_stop_begins_no_pass(fleet: Fleet) -> None:
     fleet.session.stopping.set()
     passes.run_once(fleet.session, pools)
     assert fleet.view().record.state == "pending"
+
+
+@pytest.mark.parametrize("count", [2, 30])
+def test_a_look_at_many_pools_takes_as_many_statements_as_at_few(fleet: Fleet, count: int) -> None:
+    data = document()
+    [pool] = data["pools"]
+    data["pools"] = [{**pool, "name": f"pool-{number}"} for number in range(count)]
+    pools = fleet.apply({**data, "quotas": []})
+    with statements(fleet.session.store) as sent:
+        views = passes.run_until_settled(fleet.session, pools, timeout=timedelta(0))
+    assert len(views) == count
+    assert sorted(one.split()[0] for one in sent) == [
+        "BEGIN",
+        "BEGIN",
+        "SELECT",
+        "SELECT",
+        "SELECT",
+        "SELECT",
+        "UPDATE",
+    ]

@@ -135,7 +135,7 @@ def test_growth_compares_the_most_pools_with_the_fewest() -> None:
     assert "(2.00x)" in item.note
 
 
-def test_copied_pools_are_what_an_apply_of_them_would_have_recorded(tmp_path: Path) -> None:
+def test_many_pools_are_recorded_as_their_document_says(tmp_path: Path) -> None:
     plan_growth.check(database_of(40, tmp_path / "fleet.db"), pools=40)
     with pytest.raises(Failed):
         plan_growth.check(database_of(39, tmp_path / "fewer.db"), pools=40)
