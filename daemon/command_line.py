@@ -24,6 +24,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     InvalidInput,
     SchemaMismatch,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
@@ -102,7 +103,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def _once(arguments: argparse.Namespace) -> int:
     from .once import run_due
 
-    with open_session(_settings(arguments)) as session:
+    with open_session(_settings(arguments), drivers=drivers) as session:
         return _WELL if run_due(session, say=_say) else _WRONG
 
 

@@ -124,7 +124,7 @@ code:
   type: str
 """
 
-from ..module_utils._core.ansible_io.node_pools import run_node_pool_info
+from ..module_utils._core.ansible_io.node_pool_info import run_node_pool_info
 
 
 def main() -> None:

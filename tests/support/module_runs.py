@@ -19,7 +19,11 @@ from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.ansible_io import edge
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import Settings
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import (
+    Drivers,
+    Session,
+    no_drivers,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import open_store
 from ansible_collections.better_compute.fleet.plugins.modules import (
     bc_fleet,
@@ -85,7 +89,7 @@ class Modules:
         return len(self.fleet.scene.engine.log.writes())
 
     @contextlib.contextmanager
-    def session(self, settings: Settings) -> Iterator[Session]:
+    def session(self, settings: Settings, *, drivers: Drivers) -> Iterator[Session]:
         """What a module opens: as in earnest, on the scene's clock."""
         at_hand = self.fleet.session
 
@@ -103,6 +107,7 @@ class Modules:
                 holder="module",
                 sleep=sleep,
                 stopping=Event(),
+                open_driver=no_drivers(at_hand.clock) if drivers is no_drivers else at_hand.open_driver,
             )
         finally:
             store.close()

@@ -25,10 +25,12 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
     ClusterState,
     NodePoolState,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools import (
-    WantedNodePool,
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.calls import (
     delete_node_pool,
     update_node_pool,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.wanted import (
+    WantedNodePool,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, clusters, fleet, work

@@ -16,12 +16,16 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     fleet as fleets,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import (
-    node_pools,
     reservations,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools import (
-    WantedNodePool,
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.converging import (
+    apply_node_pools,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.deciding import (
     Wish,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.wanted import (
+    WantedNodePool,
 )
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import put
 from ansible_collections.better_compute.fleet.tests.support.life.child import POOL
@@ -68,7 +72,7 @@ def test_two_who_add_the_last_node_pool_at_once_do_not_go_over_the_quota(fleet_o
 
     def add(*names: str) -> None:
         wanted = [WantedNodePool(pool=POOL, name=name, machine_type="m7i.large", node_count=0) for name in names]
-        node_pools.apply_node_pools(fleet.session, tenant_id=PLATFORM_TENANT, wanted=wanted, wish=Wish.PRESENT)
+        apply_node_pools(fleet.session, tenant_id=PLATFORM_TENANT, wanted=wanted, wish=Wish.PRESENT)
 
     add(*(f"p{number}" for number in range(7)))
     with ThreadPoolExecutor(max_workers=4) as threads:

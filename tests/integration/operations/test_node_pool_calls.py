@@ -27,12 +27,14 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
     Intent,
     NodePoolState,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools import (
-    FIXED_SIZE,
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.calls import (
     create_node_pool,
     delete_node_pool,
     list_node_pools,
     update_node_pool,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.wanted import (
+    FIXED_SIZE,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import clusters, events, fleet
 from ansible_collections.better_compute.fleet.tests.support.node_pool_desk import TENANT, Desk

@@ -20,12 +20,20 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import NodePoolRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import NodePoolState
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools import (
-    WantedNodePool,
-    Wish,
-    apply_node_pools,
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.calls import (
     create_node_pool,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.converging import (
+    apply_node_pools,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.deciding import (
+    Wish,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.planning import (
     plan_node_pools,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.wanted import (
+    WantedNodePool,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import events
 from ansible_collections.better_compute.fleet.tests.support.node_pool_desk import TENANT, Desk

@@ -28,12 +28,14 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
     ClusterState,
     NodePoolState,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools import (
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.calls import (
     create_node_pool,
     delete_node_pool,
-    find_node_pools,
     list_node_pools,
     update_node_pool,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.reading import (
+    find_node_pools,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes import (
     claim_due,

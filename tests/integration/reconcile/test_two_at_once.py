@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.better_compute.fleet.emulators.engine import Call, Hook
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StaleLease
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import NodePoolState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes import doors
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.reconcile.passes import run_pass
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import clusters, work
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet, fleet_at_hand
@@ -42,7 +43,7 @@ def test_a_daemon_that_hangs_at_a_change_is_overtaken_and_writes_nothing_more(
         lease = work.acquire(tx, pool_id, "this daemon")
     assert lease is not None
     with pytest.raises(StaleLease):
-        run_pass(fleet.session.doors, lease)
+        run_pass(doors(fleet.session), lease)
     assert len(overtaken) == 1
     other.live(until=other.at_rest, minutes=10)
     assert other.view().ready

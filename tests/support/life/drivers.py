@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import Clock
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import AccountRecord
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers import open_driver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import Driver
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.opening import open_driver
 
 
 def drivers_opened_once(clock: Clock) -> Callable[[AccountRecord], Driver]:

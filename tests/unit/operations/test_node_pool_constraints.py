@@ -17,14 +17,14 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.d
     Taint,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import new_pool_id
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools import (
-    FIXED_SIZE,
-    WantedNodePool,
-)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.constraints import (
     all_problems,
     change_problems,
     size_problems,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.wanted import (
+    FIXED_SIZE,
+    WantedNodePool,
 )
 from ansible_collections.better_compute.fleet.tests.support import rows
 

@@ -26,9 +26,9 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import Records
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.changes import Resource
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.fields import FIELDS, OnDrift
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers import open_driver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import NodePoolSpec
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.comparison import differences
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.opening import open_driver
 from ansible_collections.better_compute.fleet.tests.support import rows
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import (
     account_of,

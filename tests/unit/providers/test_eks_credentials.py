@@ -17,12 +17,12 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import AccountId, TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import AccountRecord
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers import open_driver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.clients import Clients
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.credentials import (
     read_access_key,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.settings import EksSettings
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.opening import open_driver
 
 CONFIG: dict[str, Any] = {
     "region": "us-east-1",

@@ -19,7 +19,7 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ..documents.settings import load_settings
 from ..model.errors import FleetError, InvalidInput, OperationError
-from ..operations.session import Session, open_session
+from ..operations.session import Drivers, Session, no_drivers, open_session
 
 COMMON_ARGUMENTS: dict[str, dict[str, Any]] = {
     "database_url": {"type": "str", "no_log": True},
@@ -45,25 +45,28 @@ logging.getLogger("ansible_collections.better_compute.fleet").addHandler(logging
 Body = Callable[[AnsibleModule, Session], Mapping[str, Any]]
 
 
-def run_module(arguments: Mapping[str, Any], body: Body, **module_options: Any) -> None:
+def run_module(
+    arguments: Mapping[str, Any], body: Body, *, drivers: Drivers = no_drivers, **module_options: Any
+) -> None:
     """Run a module to its exit.
 
     Arguments:
         arguments: the module's own argument spec; the common ones are added.
         body: does the work and returns the result.
+        drivers: operations.drivers.drivers, of a module that asks providers or runs passes.
         module_options: passed on to AnsibleModule: required_one_of and the like.
     """
     module = AnsibleModule(argument_spec={**COMMON_ARGUMENTS, **arguments}, supports_check_mode=True, **module_options)
-    result = _run(module, body)
+    result = _run(module, body, drivers)
     if result.pop("failed", False):
         module.fail_json(**result)
     module.exit_json(**result)
 
 
-def _run(module: AnsibleModule, body: Body) -> dict[str, Any]:
+def _run(module: AnsibleModule, body: Body, drivers: Drivers) -> dict[str, Any]:
     try:
         settings = load_settings(module.params["settings"], database_url=module.params["database_url"])
-        with open_session(settings) as session, _stopped_by_signals(session):
+        with open_session(settings, drivers=drivers) as session, _stopped_by_signals(session):
             return dict(body(module, session))
     except FleetError as error:
         return {"failed": True, **failure(error)}

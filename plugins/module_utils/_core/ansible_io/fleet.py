@@ -11,7 +11,8 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from ..documents.load import load_file, parse_document
-from ..operations import fleet, passes
+from ..operations import fleet
+from ..operations.drivers import drivers
 from ..operations.session import Session
 from .edge import run_module
 from .settling import plan_result, settle, told
@@ -32,12 +33,13 @@ FLEET_INFO_ARGUMENTS: dict[str, dict[str, Any]] = {"drift": {"type": "bool", "de
 
 def run_fleet() -> None:
     """The module bc_fleet."""
-    run_module(FLEET_ARGUMENTS, _converge, mutually_exclusive=[("config", "src")], required_one_of=[("config", "src")])
+    either = [("config", "src")]
+    run_module(FLEET_ARGUMENTS, _converge, drivers=drivers, mutually_exclusive=either, required_one_of=either)
 
 
 def run_fleet_info() -> None:
     """The module bc_fleet_info."""
-    run_module(FLEET_INFO_ARGUMENTS, _describe)
+    run_module(FLEET_INFO_ARGUMENTS, _describe, drivers=drivers)
 
 
 def _describe(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
@@ -67,6 +69,9 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
         return result
     if module.check_mode:
         return {**result, "substrates": told(fleet.substrates_of(session, planned))}
+    # Most plans are looked at and no more, or find nothing to do: what runs passes is loaded by those that do.
+    from ..operations import passes
+
     passes.require_libraries()
     pools = fleet.apply_fleet(session, planned)
     views, failure = settle(module, session, planned, pools, timeout=timeout)

@@ -13,7 +13,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ..model.errors import Code
 from ..model.ids import PoolId
-from ..operations import fleet, passes
+from ..operations import fleet
 from ..operations.fleet import PlannedFleet
 from ..operations.session import Session
 from ..operations.substrates import SubstrateView
@@ -39,6 +39,8 @@ def settle(
         The substrates that the plan is about and those of `pools`; and the failure of substrates in error, each with
         its reason, and of those that did not settle in time: empty where all is well.
     """
+    from ..operations import passes
+
     if not module.params["wait"]:
         passes.run_once(session, pools)
         return fleet.substrates_of(session, planned, *pools), {}

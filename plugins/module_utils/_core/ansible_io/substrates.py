@@ -14,7 +14,8 @@ from ansible.module_utils.basic import AnsibleModule
 from ..documents.spelling import camel
 from ..model.errors import InvalidInput, Problem
 from ..model.ids import PoolId, TenantId
-from ..operations import fleet, passes, substrate_edits, substrates
+from ..operations import fleet, substrate_edits, substrates
+from ..operations.drivers import drivers
 from ..operations.fleet import PlannedFleet
 from ..operations.session import Session
 from .edge import run_module
@@ -92,7 +93,7 @@ _KEY = re.compile(r"[A-Za-z]+")
 
 def run_substrate() -> None:
     """The module bc_substrate."""
-    run_module(SUBSTRATE_ARGUMENTS, _converge)
+    run_module(SUBSTRATE_ARGUMENTS, _converge, drivers=drivers)
 
 
 def run_substrate_info() -> None:
@@ -120,6 +121,9 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     about = [pool_id] if pool_id is not None else []
     if module.check_mode:
         return {**result, "substrate": _one(fleet.substrates_of(session, planned, *about))}
+    # What runs passes is loaded by those that do.
+    from ..operations import passes
+
     passes.require_libraries()
     pools = fleet.apply_fleet(session, planned)
     if planned.absent:  # also what an earlier run began: it may not have got to its end

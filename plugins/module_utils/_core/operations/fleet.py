@@ -17,7 +17,7 @@ from ..planning import Plan, PoolDrift, Records, Scope, declared_again, desired_
 from ..planning.changes import ChangeKind, Resource
 from ..store import fleet
 from .fleet_rows import read_records, write_rows
-from .node_pools import to_data as node_pool_data
+from .node_pools.telling import to_data as node_pool_data
 from .observing import Places, observe, places_of_accounts
 from .session import Session
 from .substrates import SubstrateView, list_substrates, views_of

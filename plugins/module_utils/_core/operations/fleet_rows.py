@@ -10,7 +10,7 @@ from dataclasses import replace
 from ..model.states import ClusterState
 from ..planning import DesiredWrites, Records
 from ..store import Tx, clusters, fleet, substrates, work
-from .node_pools import tell_created
+from .node_pools.created import tell_created
 from .observing import Places
 
 

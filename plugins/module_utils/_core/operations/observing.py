@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 
 from ..model.capabilities import CAPABILITIES
@@ -16,7 +15,6 @@ from ..model.ids import AccountId, ClusterId, PoolId, TenantId, new_account_id
 from ..model.records import AccountRecord, ClusterRecord, NodePoolRecord
 from ..model.states import ClusterState
 from ..planning import ObservedPool, Records
-from ..reconcile import specs
 from .session import Session
 
 _LOOKS_AT_ONCE = 8
@@ -48,6 +46,9 @@ def observe(
         return {}, {}
     seen: dict[PoolId, ObservedPool] = {}
     unseen: dict[PoolId, str] = {}
+    # Only where a provider is asked: a plan without it loads neither this nor, below, what a pass goes by.
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(max_workers=min(_LOOKS_AT_ONCE, len(looked_at)), thread_name_prefix="look") as threads:
         found = threads.map(lambda one: _look(session, one[1], one[2], node_pools.get(one[2].id, ())), looked_at)
         for (pool_id, account, _cluster), answer in zip(looked_at, found, strict=True):
@@ -107,6 +108,8 @@ def _is_worth_a_look(cluster: ClusterRecord) -> bool:
 def _look(
     session: Session, account: AccountRecord, cluster: ClusterRecord, node_pools: Sequence[NodePoolRecord]
 ) -> ObservedPool | ProviderError:
+    from ..reconcile import specs
+
     spec = specs.cluster_spec(cluster)
     try:
         driver = session.open_driver(account)

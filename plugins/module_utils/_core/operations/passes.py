@@ -16,7 +16,8 @@ from ..cluster.api import require_client
 from ..model.errors import StaleLease, StoreUnavailable
 from ..model.ids import PoolId
 from ..model.records import Lease
-from ..reconcile.passes import run_pass
+from ..reconcile.passes import Doors, run_pass
+from ..reconcile.timing import Intervals
 from ..store import fleet, work
 from .session import Session
 from .substrates import SubstrateView, views_of
@@ -39,6 +40,22 @@ def require_libraries() -> None:
         ModuleNotFoundError: the kubernetes package is missing. A provider's own shows when its account is looked at.
     """
     require_client()
+
+
+def doors(session: Session) -> Doors:
+    """What a pass needs of the outside."""
+    return Doors(
+        store=session.store,
+        clock=session.clock,
+        open_driver=session.open_driver,
+        agent=session.settings.agent,
+        stopping=session.stopping.is_set,
+        intervals=Intervals(
+            converging=timedelta(seconds=session.settings.reconcile.converging_seconds),
+            settled=timedelta(seconds=session.settings.reconcile.settled_seconds),
+            deleting=timedelta(seconds=session.settings.reconcile.deleting_seconds),
+        ),
+    )
 
 
 def run_until_settled(
@@ -119,7 +136,7 @@ def run_leased(session: Session, lease: Lease) -> None:
         StoreUnavailable: the database went away; the lease lapses by itself.
     """
     try:
-        run_pass(session.doors, lease)
+        run_pass(doors(session), lease)
     except StaleLease:
         _LOG.warning("pool %s: the lease was lost; somebody else goes on", lease.unit)
     except StoreUnavailable:

@@ -14,8 +14,8 @@ from ..model.errors import Code, InvalidInput, OperationError, Problem
 from ..model.ids import PoolId, ReservationId, TenantId
 from ..model.records import Reservation
 from ..store import idempotency, reservations
+from .pool_names import resolve_pool
 from .session import Session
-from .substrates import resolve_pool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

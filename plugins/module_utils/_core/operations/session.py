@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from ..documents.settings import Settings
@@ -23,7 +22,6 @@ from ..store import Store, open_store
 
 if TYPE_CHECKING:
     from ..providers.contract import Driver
-    from ..reconcile.passes import Doors
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,30 +45,26 @@ class Session:
     sleep: Callable[[float], None]
     stopping: threading.Event = field(default_factory=threading.Event)
 
-    @property
-    def doors(self) -> Doors:
-        """What a pass needs of the outside."""
-        # The rooms of the pass are loaded by whoever runs one: most runs of a module find nothing to do.
-        from ..reconcile.passes import Doors
-        from ..reconcile.timing import Intervals
 
-        return Doors(
-            store=self.store,
-            clock=self.clock,
-            open_driver=self.open_driver,
-            agent=self.settings.agent,
-            stopping=self.stopping.is_set,
-            intervals=Intervals(
-                converging=timedelta(seconds=self.settings.reconcile.converging_seconds),
-                settled=timedelta(seconds=self.settings.reconcile.settled_seconds),
-                deleting=timedelta(seconds=self.settings.reconcile.deleting_seconds),
-            ),
-        )
+Drivers = Callable[[Clock], "Callable[[AccountRecord], Driver]"]
+"""Gives what opens drivers, by the clock that tells when credentials expire."""
+
+
+def no_drivers(_clock: Clock) -> Callable[[AccountRecord], Driver]:
+    """For a caller that never asks a provider: its process need not have the drivers at all."""
+
+    def open_one(account: AccountRecord) -> Driver:
+        raise AssertionError(f"nobody was to ask the provider of account {account.name}")
+
+    return open_one
 
 
 @contextmanager
-def open_session(settings: Settings) -> Iterator[Session]:
+def open_session(settings: Settings, *, drivers: Drivers = no_drivers) -> Iterator[Session]:
     """A session on the real clock; the store is closed at the end.
+
+    Arguments:
+        drivers: operations.drivers.drivers, where providers are asked or passes run.
 
     Raises:
         StoreUnavailable, SchemaMismatch: the database cannot be used; the text says what to do.
@@ -84,20 +78,11 @@ def open_session(settings: Settings) -> Iterator[Session]:
             settings=settings,
             caller=settings.operator or login_name(),
             holder=f"{socket.gethostname()}/{os.getpid()}",
-            open_driver=_drivers(clock),
+            open_driver=drivers(clock),
             sleep=time.sleep,
         )
     finally:
         store.close()
-
-
-def _drivers(clock: Clock) -> Callable[[AccountRecord], Driver]:
-    def open_one(account: AccountRecord) -> Driver:
-        from ..providers import open_driver
-
-        return open_driver(account, clock=clock)
-
-    return open_one
 
 
 def login_name() -> str:

@@ -22,8 +22,8 @@ from ..planning import Records, Scope, declared_again, of_one_pool
 from ..store import substrates
 from .fleet import PlannedFleet, plan_beside
 from .fleet_rows import read_records
+from .pool_names import resolve_pool
 from .session import Session
-from .substrates import resolve_pool
 
 _SUBSTRATE = "pools[0].policy.substrate"
 """Where an edited substrate stands in the one-pool document that it is judged in."""

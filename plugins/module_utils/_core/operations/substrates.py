@@ -11,14 +11,12 @@ from datetime import datetime
 from typing import Any
 
 from ..model.errors import Code, OperationError
-from ..model.ids import PLATFORM_TENANT, PoolId, TenantId, is_id
+from ..model.ids import PLATFORM_TENANT, PoolId, TenantId
 from ..model.records import AccountRecord, PoolRecord, SubstrateRecord
 from ..model.states import SubstrateState
 from ..store import Tx, fleet, substrates
+from .pool_names import resolve_pool
 from .session import Session
-
-_SHOWN_CHARACTERS = 128
-"""Of a name that nothing has: no name is longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,32 +110,6 @@ def get_substrate(session: Session, *, pool: str, tenant_id: TenantId = PLATFORM
             raise OperationError(Code.NOT_FOUND, f"pool {pool!r} has no substrate: it declares no policy.substrate")
         account = fleet.account(tx, substrate.account_id)
     return _view(record, account, substrate)
-
-
-def resolve_pool(tx: Tx, *, pool: str, tenant_id: TenantId, leaving: bool = False) -> PoolRecord:
-    """A tenant's pool by name or id.
-
-    Arguments:
-        leaving: whether, where no pool of that name stands, the one that is being torn down is meant.
-
-    Raises:
-        OperationError: NOT_FOUND.
-    """
-    record = None
-    if (
-        asked := f"{pool}{tenant_id}"
-    ).isprintable() and asked.isascii():  # no other name was ever recorded, and not every database takes it
-        record = fleet.pool(tx, PoolId(pool)) if is_id(pool) else fleet.pool_named(tx, tenant_id, pool)
-    if record is None and leaving:
-        named = [one for one in fleet.pools(tx, archived=True) if (one.tenant_id, one.name) == (tenant_id, pool)]
-        record = max(named, key=lambda one: one.id, default=None)
-    if record is None or record.tenant_id != tenant_id:
-        raise OperationError(
-            Code.NOT_FOUND,
-            f"tenant {tenant_id[:_SHOWN_CHARACTERS]!r} has no pool {pool[:_SHOWN_CHARACTERS]!r}: a document declares "
-            "pools (bc_fleet), and bc_fleet_info lists the recorded ones",
-        )
-    return record
 
 
 def _view(pool: PoolRecord, account: AccountRecord | None, record: SubstrateRecord) -> SubstrateView:

@@ -2,28 +2,3 @@
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The providers' side: one driver each behind one contract. Only a driver knows its SDK, and loads it when used."""
-
-from __future__ import annotations
-
-from ..model.clock import Clock
-from ..model.errors import Code, OperationError
-from ..model.records import AccountRecord
-from .contract import Driver
-
-
-def open_driver(account: AccountRecord, *, clock: Clock) -> Driver:
-    """The driver of an account's provider, ready to be called.
-
-    Arguments:
-        account: whose config names place, roles and credential source.
-        clock: tells when credentials expire.
-
-    Raises:
-        OperationError: UNSUPPORTED for a provider without a driver.
-        PermissionDenied: the credential's source is missing or empty.
-    """
-    if account.provider == "aws":
-        from . import eks
-
-        return eks.open_driver(account, clock=clock)
-    raise OperationError(Code.UNSUPPORTED, f"there is no driver for provider {account.provider!r} yet: use 'aws'")

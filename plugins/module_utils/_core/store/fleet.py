@@ -12,7 +12,6 @@ from ..model.errors import Code, OperationError
 from ..model.ids import AccountId, PoolId, SiteId, TenantId
 from ..model.records import AccountRecord, PoolRecord, QuotaRecord, SiteRecord
 from ..model.states import Intent
-from .reservations import held_by_pool
 from .shapes import plain_substrate, substrate_of
 from .tables import tables
 from .unit_of_work import Tx
@@ -201,6 +200,8 @@ def put_pools(tx: Tx, recs: Iterable[PoolRecord]) -> bool:
 
 def quotas(tx: Tx) -> tuple[QuotaRecord, ...]:
     """Every quota with the GPUs that are held of it now."""
+    from .reservations import held_by_pool  # a run that is about no quota has no use for it
+
     table = tables().quotas
     used = held_by_pool(tx)
     return tuple(

@@ -12,7 +12,7 @@ from ...model.ids import ClusterId, TenantId, is_id
 from ...model.records import ClusterRecord, PoolRecord
 from ...model.states import ClusterState
 from ...store import Tx, clusters, fleet
-from ..substrates import resolve_pool
+from ..pool_names import resolve_pool
 from .deciding import Standing
 from .wanted import WantedNodePool
 

@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from ...model.ids import ClusterId, TenantId
 from ...model.records import NodePoolRecord, PoolRecord
-from ...model.states import ClusterState, NodePoolState
+from ...model.states import ClusterState
 from ...store import clusters, fleet
 from ..session import Session
 from .finding import cluster_behind, cluster_named
@@ -65,32 +64,3 @@ def find_node_pools(
             ]
     chosen = [one for one in found if names is None or one.record.name in names]
     return tuple(sorted(chosen, key=lambda one: (one.pool or "", one.record.cluster_id, one.record.name)))
-
-
-def is_settled(record: NodePoolRecord) -> bool:
-    """Whether the node pool is as it was wanted last."""
-    return record.state == NodePoolState.READY and record.observed_version == record.version
-
-
-def to_data(record: NodePoolRecord) -> dict[str, Any]:
-    """A node pool as plain values in snake_case, for module results."""
-    shape = record.shape
-    return {
-        "id": str(record.id),
-        "cluster_id": str(record.cluster_id),
-        "name": record.name,
-        "machine_type": shape.machine_type,
-        "node_count": shape.nodes,
-        "autoscaling": asdict(shape.autoscaling) if shape.autoscaling else None,
-        "spot": shape.spot,
-        "disk_gib": shape.disk_gib,
-        "disk_type": shape.disk_type,
-        "accelerators": asdict(shape.gpus) if shape.gpus else None,
-        "zones": list(shape.zones),
-        "labels": dict(shape.labels or {}),
-        "taints": [asdict(taint) for taint in shape.taints or ()],
-        "flavor": record.of_flavor,
-        "state": str(record.state),
-        "message": record.message,
-        "version": record.version,
-    }

@@ -5,22 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-
-from ...model.ids import ClusterId, TenantId
-from ...model.records import ClusterRecord, NodePoolRecord
 from ...model.states import ClusterState
-from ...store import Tx, clusters, events, idempotency
-from ..session import Session
+from ...store import Tx, clusters, idempotency
+from .created import tell_created
 from .deciding import NodePoolChange, NodePoolsPlan
 
 _ON_ITS_WAY = (ClusterState.PENDING, ClusterState.PROVISIONING)
 """States that a further node pool does not touch: the cluster never was there in full."""
-
-
-def key_scope(session: Session, cluster: ClusterRecord) -> str:
-    """Within what an idempotency key is unique: the tenant, the caller and the cluster (spec)."""
-    return f"node-pool/{cluster.tenant_id}/{session.caller}/{cluster.id}"
 
 
 def write_change(tx: Tx, change: NodePoolChange, *, scope: str) -> None:
@@ -45,12 +36,3 @@ def write_clusters(tx: Tx, plan: NodePoolsPlan) -> None:
     for cluster_id, cluster in sorted(changed.items()):
         state = cluster.state if cluster.state in _ON_ITS_WAY else ClusterState.UPDATING
         clusters.raise_cluster_generation(tx, cluster_id, state)
-
-
-def tell_created(tx: Tx, records: Iterable[NodePoolRecord], *, tenants: Mapping[ClusterId, TenantId]) -> None:
-    """The events of new node pools, in the transaction that records them (spec: kubernetes.nodepool.created)."""
-    told = (
-        (tenants[record.cluster_id], record.cluster_id, {"nodePoolId": record.id, "name": record.name})
-        for record in records
-    )
-    events.publish_all(tx, type="kubernetes.nodepool.created", told=told)
