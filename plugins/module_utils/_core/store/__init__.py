@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from .opening import open_store
 from .schema import create_schema
-from .unit_of_work import Store, Tx
+from .transaction import Tx
+from .unit_of_work import Store
 
 __all__ = ["Store", "Tx", "create_schema", "open_store"]

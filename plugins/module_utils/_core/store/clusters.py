@@ -19,7 +19,7 @@ from ..model.records import ClusterRecord, NodePoolRecord
 from ..model.states import ClusterMode, ClusterState, NodePoolState
 from .shapes import flavor_of, outputs_of, plain_flavor, plain_outputs
 from .tables import tables
-from .unit_of_work import Tx
+from .transaction import Tx
 
 if TYPE_CHECKING:
     from sqlalchemy import Row

@@ -11,7 +11,7 @@ from typing import Any
 from ..model.ids import EventId, TenantId, new_event_id
 from ..model.records import Event
 from .tables import tables
-from .unit_of_work import Tx
+from .transaction import Tx
 
 
 def publish(

@@ -14,7 +14,7 @@ from ..model.records import AccountRecord, PoolRecord, QuotaRecord, SiteRecord
 from ..model.states import Intent
 from .shapes import plain_substrate, substrate_of
 from .tables import tables
-from .unit_of_work import Tx
+from .transaction import Tx
 
 if TYPE_CHECKING:
     from sqlalchemy import Row

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..model.liveness import Listening
 from .tables import tables
-from .unit_of_work import Tx
+from .transaction import Tx
 
 _ROW = 1
 """One mark for all gateways of the store: a node may be heard by any of them."""

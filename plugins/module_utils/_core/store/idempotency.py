@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..model.errors import Code, OperationError
 from .tables import tables
-from .unit_of_work import Tx
+from .transaction import Tx
 
 
 def remembered(tx: Tx, *, scope: str, key: str, request_digest: str, after: str | None = None) -> str | None:

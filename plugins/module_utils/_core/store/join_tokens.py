@@ -11,7 +11,7 @@ from ..model.errors import Code, OperationError
 from ..model.ids import NodeId, PoolId, TokenId
 from ..model.records import JoinToken
 from .tables import tables
-from .unit_of_work import Tx
+from .transaction import Tx
 
 if TYPE_CHECKING:
     from sqlalchemy import Row, Select

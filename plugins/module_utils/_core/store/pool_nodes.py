@@ -14,7 +14,7 @@ from ..model.records import Device, PoolNode
 from ..model.states import NodeState
 from .shapes import devices_of, plain_devices
 from .tables import tables
-from .unit_of_work import Tx
+from .transaction import Tx
 
 if TYPE_CHECKING:
     from sqlalchemy import Row

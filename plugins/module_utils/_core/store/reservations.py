@@ -18,7 +18,7 @@ from ..model.ids import NodeId, PoolId, ReservationId, TenantId
 from ..model.records import Reservation
 from ..model.states import ReservationState
 from .tables import tables
-from .unit_of_work import Tx
+from .transaction import Tx
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Row

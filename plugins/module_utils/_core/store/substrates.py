@@ -13,7 +13,7 @@ from ..model.ids import AccountId, ClusterId, PoolId, TenantId
 from ..model.records import SubstrateRecord
 from ..model.states import SubstrateState
 from .tables import tables
-from .unit_of_work import Tx
+from .transaction import Tx
 
 if TYPE_CHECKING:
     from sqlalchemy import Row

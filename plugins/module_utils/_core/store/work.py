@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..model.errors import StaleLease
 from ..model.records import Lease
 from .tables import tables
-from .unit_of_work import Tx
+from .transaction import Tx
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Update
