@@ -18,10 +18,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
     NodePoolState,
     SubstrateState,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
-    Records,
-    desired_rows,
-)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import Records
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.desired import desired_rows
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import changed, example, put
 from ansible_collections.better_compute.fleet.tests.support.fleet_records import ZONES, converged
 from ansible_collections.better_compute.fleet.tests.support.planned_fleet import (

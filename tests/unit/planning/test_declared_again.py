@@ -17,12 +17,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import FleetConfig
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PLATFORM_TENANT
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
-    Records,
-    Scope,
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import Records, Scope, plan
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.declared_again import (
     declared_again,
     of_one_pool,
-    plan,
 )
 from ansible_collections.better_compute.fleet.tests.support.any_fleet import documents
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import example

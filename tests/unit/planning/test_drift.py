@@ -20,11 +20,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
     NodePoolState,
     ProviderStatus,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
-    ObservedPool,
-    Records,
-    desired_rows,
-)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import ObservedPool, Records
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.desired import desired_rows
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import changed, example
 from ansible_collections.better_compute.fleet.tests.support.fleet_records import PLACES, ZONES, written
 from ansible_collections.better_compute.fleet.tests.support.planned_fleet import (

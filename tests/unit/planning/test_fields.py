@@ -13,11 +13,9 @@ import pytest
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code, OperationError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ClusterState
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
-    Records,
-    desired_rows,
-)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import Records
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.changes import Change, Resource
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.desired import desired_rows
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.fields import (
     FIELDS,
     OnDrift,

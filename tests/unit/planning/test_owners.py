@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
-    Records,
-    Scope,
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import Records, Scope, plan
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.declared_again import (
     declared_again,
     of_one_pool,
-    plan,
 )
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import (
     example,

@@ -14,17 +14,13 @@ from hypothesis import strategies as st
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import FleetConfig
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import OperationError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import NodePoolState
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
-    Plan,
-    Records,
-    desired_rows,
-    plan,
-)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import Plan, Records, plan
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.changes import (
     EFFECTIVE,
     ChangeKind,
     Resource,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.desired import desired_rows
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.naming import key, titled
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.recorded import Observed
 from ansible_collections.better_compute.fleet.tests.support.any_fleet import documents, drift

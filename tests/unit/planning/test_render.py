@@ -8,12 +8,8 @@ from __future__ import annotations
 import json
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import (
-    Plan,
-    Records,
-    desired_rows,
-    plan,
-)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import Plan, Records, plan
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.desired import desired_rows
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import example
 from ansible_collections.better_compute.fleet.tests.support.fleet_records import ZONES, converged, written
 from ansible_collections.better_compute.fleet.tests.support.rows import START

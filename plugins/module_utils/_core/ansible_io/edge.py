@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import signal
 import sys
@@ -43,9 +42,6 @@ _LIBRARIES = {
 # Passes log for the daemon. A module's stderr is nobody's log: what matters is in the result.
 logging.getLogger("ansible_collections.better_compute.fleet").addHandler(logging.NullHandler())
 
-_ALLOCATIONS_BETWEEN_COLLECTIONS = 100_000
-"""Python's own 700 has a module's short process look again and again through the libraries that it has just loaded."""
-
 Body = Callable[[AnsibleModule, Session], Mapping[str, Any]]
 
 
@@ -60,8 +56,6 @@ def run_module(
         drivers: operations.drivers.drivers, of a module that asks providers or runs passes.
         module_options: passed on to AnsibleModule: required_one_of and the like.
     """
-    gc.freeze()
-    gc.set_threshold(_ALLOCATIONS_BETWEEN_COLLECTIONS)
     module = AnsibleModule(argument_spec={**COMMON_ARGUMENTS, **arguments}, supports_check_mode=True, **module_options)
     result = _run(module, body, drivers)
     if result.pop("failed", False):

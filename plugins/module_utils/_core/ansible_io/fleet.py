@@ -68,7 +68,7 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     if planned.plan.blocked:
         return result
     if module.check_mode:
-        return {**result, "substrates": told(fleet.substrates_of(session, planned))}
+        return {**result, "substrates": told(fleet.substrates_as_planned(planned))}
     # Most plans are looked at and no more, or find nothing to do: what runs passes is loaded by those that do.
     from ..operations import passes
 

@@ -120,7 +120,7 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
         return result
     about = [pool_id] if pool_id is not None else []
     if module.check_mode:
-        return {**result, "substrate": _one(fleet.substrates_of(session, planned, *about))}
+        return {**result, "substrate": _one(fleet.substrates_as_planned(planned, *about))}
     # What runs passes is loaded by those that do.
     from ..operations import passes
 

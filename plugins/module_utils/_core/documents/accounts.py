@@ -15,7 +15,10 @@ from .credentials import AwsEnv, AwsFile, GcpEnv, GcpFile, TokenEnv, TokenFile, 
 from .pydantic_shim import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from .spelling import camel
 
-_CLOSED = ConfigDict(extra="forbid", strict=True, frozen=True, alias_generator=camel, hide_input_in_errors=True)
+# defer_build: no document uses every model, and most runs only some of them.
+_CLOSED = ConfigDict(
+    extra="forbid", strict=True, frozen=True, alias_generator=camel, hide_input_in_errors=True, defer_build=True
+)
 
 _NAME = "What pools refer to; unique among the document's accounts."
 _OWNER = "The owner. Only this tenant's pools may use the account."

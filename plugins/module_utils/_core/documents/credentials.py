@@ -12,7 +12,8 @@ from typing import Any
 from .pydantic_shim import BaseModel, ConfigDict
 from .wording import CREDENTIAL_ADVICE
 
-_CLOSED = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True)
+# defer_build: no document uses every model, and most runs only some of them.
+_CLOSED = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, defer_build=True)
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 
 _OR_AMBIENT = ', or "ambient" for the surroundings\' own'

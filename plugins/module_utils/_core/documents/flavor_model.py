@@ -12,7 +12,10 @@ from . import patterns
 from .pydantic_shim import BaseModel, ConfigDict, Field
 from .spelling import camel
 
-_CLOSED = ConfigDict(extra="forbid", strict=True, frozen=True, alias_generator=camel, hide_input_in_errors=True)
+# defer_build: no document uses every model, and most runs only some of them.
+_CLOSED = ConfigDict(
+    extra="forbid", strict=True, frozen=True, alias_generator=camel, hide_input_in_errors=True, defer_build=True
+)
 
 _MARK_KEY = "^(?:[a-z0-9.-]{1,253}/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$"
 _MARK_VALUE = "^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$"

@@ -18,7 +18,10 @@ from .flavor_model import FlavorModel
 from .pydantic_shim import BaseModel, ConfigDict, Field
 from .spelling import camel
 
-_CLOSED = ConfigDict(extra="forbid", strict=True, frozen=True, alias_generator=camel, hide_input_in_errors=True)
+# defer_build: no document uses every model, and most runs only some of them.
+_CLOSED = ConfigDict(
+    extra="forbid", strict=True, frozen=True, alias_generator=camel, hide_input_in_errors=True, defer_build=True
+)
 
 Name = Annotated[str, Field(pattern=patterns.NAME)]
 Tenant = Annotated[str, Field(pattern=patterns.TENANT)]

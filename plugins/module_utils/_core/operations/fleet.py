@@ -5,22 +5,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..model.declared import FleetConfig
 from ..model.ids import PoolId
 from ..model.records import NodePoolRecord, PoolRecord
 from ..model.states import Intent, SubstrateState
-from ..planning import Plan, PoolDrift, Records, Scope, declared_again, desired_rows, drift_report, plan
+from ..planning import Plan, Records, Scope, plan
 from ..planning.changes import ChangeKind, Resource
 from ..store import fleet
 from .fleet_rows import read_records, write_rows
 from .node_pools.telling import to_data as node_pool_data
 from .observing import Places, observe, places_of_accounts
 from .session import Session
-from .substrates import SubstrateView, list_substrates, views_of
+from .substrates import SubstrateView, list_substrates, views_from, views_of
+
+if TYPE_CHECKING:
+    from ..planning.drift_report import PoolDrift
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,7 @@ class PlannedFleet:
     Attributes:
         document: what was planned; with `absent`, what is to go.
         scope: the one pool that the plan is about; None for the whole fleet.
+        records: what it was planned beside.
         places: of the declared accounts, as their providers say: to be recorded with them.
         warnings: the plan's, and the accounts and pools whose provider could not be asked.
     """
@@ -38,6 +43,7 @@ class PlannedFleet:
     document: FleetConfig
     absent: bool
     scope: Scope | None
+    records: Records
     places: Places
     warnings: tuple[str, ...]
 
@@ -93,7 +99,9 @@ def plan_beside(
     )
     names = {pool.id: pool.name for pool in records.pools}
     warnings = (*made.warnings, *unread, *(f"pool {names[pool_id]}: {reason}" for pool_id, reason in unseen.items()))
-    return PlannedFleet(plan=made, document=config, absent=absent, scope=scope, places=places, warnings=warnings)
+    return PlannedFleet(
+        plan=made, document=config, absent=absent, scope=scope, records=records, places=places, warnings=warnings
+    )
 
 
 def drift_of_fleet(session: Session) -> tuple[PoolDrift, ...]:
@@ -101,6 +109,9 @@ def drift_of_fleet(session: Session) -> tuple[PoolDrift, ...]:
 
     It goes by the plan that bc_fleet makes of a document that says what is recorded.
     """
+    from ..planning.declared_again import declared_again
+    from ..planning.drift_report import drift_report
+
     with session.store.read() as tx:
         records = read_records(tx)
     seen, unseen = observe(session, records)
@@ -121,6 +132,8 @@ def apply_fleet(session: Session, planned: PlannedFleet) -> tuple[PoolId, ...]:
     """
     touched: tuple[PoolId, ...] = ()
     if planned.plan.changed or planned.plan.blocked:
+        from ..planning.desired import desired_rows  # most plans are looked at and no more
+
         with session.store.write() as tx:
             records = read_records(tx)
             writes = desired_rows(planned.plan, records, now=tx.now)
@@ -139,6 +152,19 @@ def substrates_of(session: Session, planned: PlannedFleet, *more: PoolId) -> tup
     Arguments:
         more: pools that are wanted as well, whatever their state.
     """
+    with session.store.read() as tx:
+        views = views_of(tx, _pools_about(planned, fleet.pools(tx, archived=True), more))
+    return tuple(v for v in views if v.record.state != SubstrateState.DELETED or v.record.pool_id in more)
+
+
+def substrates_as_planned(planned: PlannedFleet, *more: PoolId) -> tuple[SubstrateView, ...]:
+    """The same as they stood when the plan was made, for a plan that is carried no further: without another read."""
+    records = planned.records
+    views = views_from(_pools_about(planned, records.pools, more), records.accounts, records.substrates)
+    return tuple(v for v in views if v.record.state != SubstrateState.DELETED or v.record.pool_id in more)
+
+
+def _pools_about(planned: PlannedFleet, pools: Iterable[PoolRecord], more: Collection[PoolId]) -> list[PoolRecord]:
     named = {(pool.tenant_id, pool.name) for pool in planned.document.pools}
     everything = not planned.absent and planned.scope is None
 
@@ -150,9 +176,7 @@ def substrates_of(session: Session, planned: PlannedFleet, *more: PoolId) -> tup
             return planned.plan.prune and (everything or is_named)
         return is_named
 
-    with session.store.read() as tx:
-        views = views_of(tx, [pool for pool in fleet.pools(tx, archived=True) if is_about(pool)])
-    return tuple(v for v in views if v.record.state != SubstrateState.DELETED or v.record.pool_id in more)
+    return [pool for pool in pools if is_about(pool)]
 
 
 def prune_what_was_in_use(session: Session, planned: PlannedFleet) -> None:

@@ -18,7 +18,8 @@ from ..model.errors import Code, InvalidInput, OperationError, Problem
 from ..model.ids import TenantId
 from ..model.records import PoolRecord
 from ..model.states import SubstrateState
-from ..planning import Records, Scope, declared_again, of_one_pool
+from ..planning import Records, Scope
+from ..planning.declared_again import declared_again, of_one_pool
 from ..store import substrates
 from .fleet import PlannedFleet, plan_beside
 from .fleet_rows import read_records

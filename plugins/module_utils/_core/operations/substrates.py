@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -85,11 +85,19 @@ def list_substrates(session: Session, *, pool_ids: frozenset[PoolId] | None = No
 
 def views_of(tx: Tx, pools: Sequence[PoolRecord]) -> tuple[SubstrateView, ...]:
     """The substrates of these pools, whatever their state, by pool name."""
+    return views_from(pools, fleet.accounts(tx), substrates.substrates_of(tx, [pool.id for pool in pools]))
+
+
+def views_from(
+    pools: Iterable[PoolRecord], accounts: Iterable[AccountRecord], records: Iterable[SubstrateRecord]
+) -> tuple[SubstrateView, ...]:
+    """The substrates of these pools among the recorded ones, whatever their state, by pool name."""
     by_id = {pool.id: pool for pool in pools}
-    accounts = {account.id: account for account in fleet.accounts(tx)}
+    account_of = {account.id: account for account in accounts}
     views = [
-        _view(by_id[record.pool_id], accounts.get(record.account_id), record)
-        for record in substrates.substrates_of(tx, by_id)
+        _view(by_id[record.pool_id], account_of.get(record.account_id), record)
+        for record in records
+        if record.pool_id in by_id
     ]
     return tuple(sorted(views, key=lambda view: (view.pool, view.record.pool_id)))
 
