@@ -152,6 +152,25 @@ def test_an_interrupted_run_gives_its_lease_back_and_the_next_one_goes_on(cloud:
     assert (done["changed"], done["substrates"][0]["state"]) == (False, "ready")
 
 
+def test_node_pools_are_looked_at_first_and_brought_about_where_something_is_to_be_done(cloud: Desk) -> None:
+    cloud.module("bc_fleet", {"config": document()})
+    wanted = {"pool": "gpu-fleet", "node_pools": [{"name": "extra", "machine_type": "m7i.large", "node_count": 0}]}
+    checked = cloud.module("bc_nodepool", wanted, "--check")
+    assert (checked["changed"], checked["node_pools"]) == (True, [])
+    done = cloud.module("bc_nodepool", wanted)
+    assert (done["changed"], done["node_pools"][0]["state"]) == (True, "ready")
+    calls_nobody = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
+    again = Desk(folder=cloud.folder, database=cloud.database, environment=cloud.environment | calls_nobody)
+    for options in ([], ["--check"], ["--background", "60", "--poll", "1"]):
+        result = again.module("bc_nodepool", wanted, *options)
+        assert (result["changed"], result["node_pools"]) == (False, done["node_pools"])
+        assert "settled" not in result, "the look's own word stays with it"
+    refused = again.module("bc_nodepool", {**wanted, "pool": "nobodys"})
+    assert refused["code"] == "NOT_FOUND"
+    gone = cloud.module("bc_nodepool", {**wanted, "state": "absent"})
+    assert (gone["changed"], gone["node_pools"]) == (True, [])
+
+
 def wait_for(desk: Desk, question: str, answer: int) -> None:
     """Look at the records until they say so; half a lease is too long."""
     deadline = time.monotonic() + 30
