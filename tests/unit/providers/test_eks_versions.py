@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.versions import (
-    is_older,
-    next_step,
-)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.versions import is_older
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.versions import next_step
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from ..operations import fleet
 from ..operations.drivers import drivers
 from ..operations.session import Session
 from .edge import run_module
-from .settling import plan_result, settle, told
+from .settling import carry_out, told
 from .waiting import WAIT_ARGUMENTS, wait_timeout
 
 FLEET_ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -62,17 +62,5 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
         refresh=params["refresh"],
         absent=params["state"] == "absent",
     )
-    for warning in planned.warnings:
-        module.warn(warning)
-    result = plan_result(planned)
-    if planned.plan.blocked:
-        return result
-    if module.check_mode:
-        return {**result, "substrates": told(fleet.substrates_as_planned(planned))}
-    # Most plans are looked at and no more, or find nothing to do: what runs passes is loaded by those that do.
-    from ..operations import passes
-
-    passes.require_libraries()
-    pools = fleet.apply_fleet(session, planned)
-    views, failure = settle(module, session, planned, pools, timeout=timeout)
-    return {**result, "substrates": told(views), **failure}
+    result, views = carry_out(module, session, planned, timeout=timeout)
+    return result if views is None else {**result, "substrates": told(views)}

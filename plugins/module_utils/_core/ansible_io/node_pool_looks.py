@@ -20,7 +20,7 @@ from ..model.records import NodePoolRecord
 from ..model.states import NodePoolState
 from ..operations.node_pools.deciding import NodePoolChange, NodePoolsPlan, Wish
 from ..operations.node_pools.planning import plan_node_pools
-from ..operations.node_pools.telling import is_settled, to_data
+from ..operations.node_pools.telling import to_data
 from ..operations.session import Session
 from .edge import run_module
 from .node_pool_wishes import NODE_POOL_ARGUMENTS, NOT_BOTH, asked
@@ -83,7 +83,7 @@ def unsettled(plan: NodePoolsPlan, records: Mapping[NodePoolId, NodePoolRecord],
         record = record_of(entry, records)
         if record is None or (entry.repeated and record.state in (NodePoolState.DELETING, NodePoolState.DELETED)):
             continue
-        settled = _is_gone(record) if wish == Wish.ABSENT else is_settled(record)
+        settled = _is_gone(record) if wish == Wish.ABSENT else record.settled
         if not settled:
             found.append(entry)
     return found

@@ -19,6 +19,9 @@ from .waiting import WAIT_ARGUMENTS, wait_timeout
 
 WHERE: dict[str, dict[str, Any]] = {"pool": {"type": "str"}, "cluster_id": {"type": "str"}}
 
+NOT_BOTH = [("pool", "cluster_id")]
+"""What names a cluster is one of them."""
+
 _ITEM: dict[str, dict[str, Any]] = {
     **WHERE,
     "name": {"type": "str", "required": True},
@@ -62,14 +65,11 @@ NODE_POOL_ARGUMENTS: dict[str, dict[str, Any]] = {
         "elements": "dict",
         "required": True,
         "options": _ITEM,
-        "mutually_exclusive": [("pool", "cluster_id")],
+        "mutually_exclusive": NOT_BOTH,
     },
     "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
     **WAIT_ARGUMENTS,
 }
-
-NOT_BOTH = [("pool", "cluster_id")]
-"""What names a cluster is one of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,36 @@ from ..operations.session import Session
 from ..operations.substrates import SubstrateView
 
 
-def plan_result(planned: PlannedFleet) -> dict[str, Any]:
+def carry_out(
+    module: AnsibleModule, session: Session, planned: PlannedFleet, *, timeout: timedelta, about: Sequence[PoolId] = ()
+) -> tuple[dict[str, Any], tuple[SubstrateView, ...] | None]:
+    """Tell a plan, and carry it out unless it is blocked or the module only checks.
+
+    Arguments:
+        about: pools that are told of whatever their state, and whose teardown an earlier run may have begun.
+
+    Returns:
+        The module's result without the substrates, and those as they stand; None when the plan is blocked.
+    """
+    for warning in planned.warnings:
+        module.warn(warning)
+    result = _plan_result(planned)
+    if planned.plan.blocked:
+        return result, None
+    if module.check_mode:
+        return result, fleet.substrates_as_planned(planned, *about)
+    # Most plans are looked at and no more, or find nothing to do: what runs passes is loaded by those that do.
+    from ..operations import passes
+
+    passes.require_libraries()
+    pools = fleet.apply_fleet(session, planned)
+    if planned.absent:
+        pools = tuple(dict.fromkeys([*pools, *about]))
+    failure = _settle(module, session, planned, pools, timeout=timeout)
+    return {**result, **failure}, fleet.substrates_of(session, planned, *pools, *about)
+
+
+def _plan_result(planned: PlannedFleet) -> dict[str, Any]:
     """What a module returns of a plan, whether or not it is carried out. A blocked one is a failure that tells all."""
     plan = planned.plan
     result: dict[str, Any] = {"changed": plan.changed, "plan": {**plan.to_data(), "text": plan.render()}}
@@ -30,25 +59,25 @@ def plan_result(planned: PlannedFleet) -> dict[str, Any]:
     return {**result, "changed": False, "failed": True, "code": str(Code.INVALID_STATE), "msg": msg}
 
 
-def settle(
+def _settle(
     module: AnsibleModule, session: Session, planned: PlannedFleet, pools: Sequence[PoolId], *, timeout: timedelta
-) -> tuple[tuple[SubstrateView, ...], dict[str, Any]]:
+) -> dict[str, Any]:
     """Run the pools' passes as far as the caller wants to wait.
 
     Returns:
-        The substrates that the plan is about and those of `pools`; and the failure of substrates in error, each with
-        its reason, and of those that did not settle in time: empty where all is well.
+        The failure of substrates in error, each with its reason, and of those that did not settle in time: empty where
+        all is well.
     """
     from ..operations import passes
 
     if not module.params["wait"]:
         passes.run_once(session, pools)
-        return fleet.substrates_of(session, planned, *pools), {}
+        return {}
     settled = passes.run_until_settled(session, pools, timeout=timeout)
     failure = _told_unsettled(settled, timeout=timeout)
     if planned.plan.prune and planned.plan.changed and planned.scope is None and not failure:
         fleet.prune_what_was_in_use(session, planned)
-    return fleet.substrates_of(session, planned, *pools), failure
+    return failure
 
 
 def told(views: Sequence[SubstrateView]) -> list[dict[str, Any]]:

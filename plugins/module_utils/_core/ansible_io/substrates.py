@@ -14,12 +14,12 @@ from ansible.module_utils.basic import AnsibleModule
 from ..documents.spelling import camel
 from ..model.errors import InvalidInput, Problem
 from ..model.ids import PoolId, TenantId
-from ..operations import fleet, substrate_edits, substrates
+from ..operations import substrate_edits, substrates
 from ..operations.drivers import drivers
 from ..operations.fleet import PlannedFleet
 from ..operations.session import Session
 from .edge import run_module
-from .settling import plan_result, settle, told
+from .settling import carry_out, told
 from .waiting import WAIT_ARGUMENTS, wait_timeout
 
 POOL_ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -113,23 +113,9 @@ def _read(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
 def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     timeout = wait_timeout(module.params)
     planned, pool_id = _plan(module.params, session)
-    for warning in planned.warnings:
-        module.warn(warning)
-    result = plan_result(planned)
-    if planned.plan.blocked:
-        return result
     about = [pool_id] if pool_id is not None else []
-    if module.check_mode:
-        return {**result, "substrate": _one(fleet.substrates_as_planned(planned, *about))}
-    # What runs passes is loaded by those that do.
-    from ..operations import passes
-
-    passes.require_libraries()
-    pools = fleet.apply_fleet(session, planned)
-    if planned.absent:  # also what an earlier run began: it may not have got to its end
-        pools = tuple(dict.fromkeys([*pools, *about]))
-    views, failure = settle(module, session, planned, pools, timeout=timeout)
-    return {**result, "substrate": _one(views or fleet.substrates_of(session, planned, *about)), **failure}
+    result, views = carry_out(module, session, planned, timeout=timeout, about=about)
+    return result if views is None else {**result, "substrate": _one(views)}
 
 
 def _plan(params: Mapping[str, Any], session: Session) -> tuple[PlannedFleet, PoolId | None]:

@@ -11,14 +11,9 @@ from typing import Annotated, Any, Literal
 from ..model.limits import MOST_ZONES
 from . import patterns
 from .addresses import absolute_path, web_address
+from .closed import CLOSED
 from .credentials import AwsEnv, AwsFile, GcpEnv, GcpFile, TokenEnv, TokenFile, place_of_credential
-from .pydantic_shim import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
-from .spelling import camel
-
-# defer_build: no document uses every model, and most runs only some of them.
-_CLOSED = ConfigDict(
-    extra="forbid", strict=True, frozen=True, alias_generator=camel, hide_input_in_errors=True, defer_build=True
-)
+from .pydantic_shim import AfterValidator, BaseModel, BeforeValidator, Field
 
 _NAME = "What pools refer to; unique among the document's accounts."
 _OWNER = "The owner. Only this tenant's pools may use the account."
@@ -32,7 +27,7 @@ File = Annotated[str, AfterValidator(absolute_path)]
 class AwsConfig(BaseModel):
     """The config of an AWS account, for EKS."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     region: Annotated[str, Field(pattern=patterns.AWS_REGION, description="Where all clusters of the account stand.")]
     zones: Annotated[list[Annotated[str, Field(pattern=patterns.PLACE)]], Field(min_length=1)] | None = Field(
         default=None, description="Zones of the region. Where they are given, flavors take theirs from among them."
@@ -60,7 +55,7 @@ class AwsConfig(BaseModel):
 class GcpConfig(BaseModel):
     """The config of a Google Cloud account, for GKE."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     project_id: Annotated[str, Field(pattern=patterns.GCP_PROJECT, description="The project's id (not its number).")]
     zones: (
         Annotated[list[Annotated[str, Field(pattern=patterns.GCP_ZONE)]], Field(min_length=1, max_length=MOST_ZONES)]
@@ -76,7 +71,7 @@ class GcpConfig(BaseModel):
 class DigitaloceanConfig(BaseModel):
     """The config of a DigitalOcean account, for DOKS."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     region: Annotated[
         str, Field(pattern=patterns.DIGITALOCEAN_REGION, description="Where all clusters of the account stand.")
     ]
@@ -94,7 +89,7 @@ class DigitaloceanConfig(BaseModel):
 class AwsAccountModel(BaseModel):
     """An AWS account, for EKS."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     name: Annotated[str, Field(pattern=patterns.NAME, description=_NAME)]
     provider: Literal["aws"] = Field(description="The provider: aws, gcp or digitalocean.")
     config: AwsConfig = Field(description="Where things are at AWS.")
@@ -104,7 +99,7 @@ class AwsAccountModel(BaseModel):
 class GcpAccountModel(BaseModel):
     """A Google Cloud account, for GKE."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     name: Annotated[str, Field(pattern=patterns.NAME, description=_NAME)]
     provider: Literal["gcp"] = Field(description="The provider: aws, gcp or digitalocean.")
     config: GcpConfig = Field(description="Where things are at Google Cloud.")
@@ -114,7 +109,7 @@ class GcpAccountModel(BaseModel):
 class DigitaloceanAccountModel(BaseModel):
     """A DigitalOcean account, for DOKS."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     name: Annotated[str, Field(pattern=patterns.NAME, description=_NAME)]
     provider: Literal["digitalocean"] = Field(description="The provider: aws, gcp or digitalocean.")
     config: DigitaloceanConfig = Field(description="Where things are at DigitalOcean.")

@@ -18,6 +18,9 @@ MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 MAX_DEPTH = 32
 """Nested mappings and lists. A FleetConfig has nine; the limit keeps recursion far from Python's."""
 
+MAX_PROBLEMS = 100
+"""That are told of a document: nobody reads more at once."""
+
 _MAX_ENTRIES_OF_A_SECTION = 100_000
 """Ten times the largest fleet that we measure with."""
 

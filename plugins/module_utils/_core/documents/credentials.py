@@ -9,11 +9,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .pydantic_shim import BaseModel, ConfigDict
+from .closed import CLOSED
+from .pydantic_shim import BaseModel
 from .wording import CREDENTIAL_ADVICE
 
-# defer_build: no document uses every model, and most runs only some of them.
-_CLOSED = ConfigDict(extra="forbid", strict=True, frozen=True, hide_input_in_errors=True, defer_build=True)
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}", re.ASCII)
 
 _OR_AMBIENT = ', or "ambient" for the surroundings\' own'
@@ -47,40 +46,40 @@ def place_of_credential(*, ambient: bool) -> Callable[[Any], Any]:
 class AwsEnv(BaseModel):
     """NAME_ACCESS_KEY_ID, NAME_SECRET_ACCESS_KEY and, if set, NAME_SESSION_TOKEN of the environment."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     env: str
 
 
 class AwsFile(BaseModel):
     """A file in the format of AWS's shared credentials."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     file: str
 
 
 class GcpEnv(BaseModel):
     """The variable that holds a service account's key (JSON)."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     env: str
 
 
 class GcpFile(BaseModel):
     """A file with a service account's key (JSON)."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     file: str
 
 
 class TokenEnv(BaseModel):
     """The variable that holds an API token."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     env: str
 
 
 class TokenFile(BaseModel):
     """A file with an API token in it, and nothing else."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     file: str

@@ -9,13 +9,8 @@ from typing import Annotated
 
 from ..model import limits
 from . import patterns
-from .pydantic_shim import BaseModel, ConfigDict, Field
-from .spelling import camel
-
-# defer_build: no document uses every model, and most runs only some of them.
-_CLOSED = ConfigDict(
-    extra="forbid", strict=True, frozen=True, alias_generator=camel, hide_input_in_errors=True, defer_build=True
-)
+from .closed import CLOSED
+from .pydantic_shim import BaseModel, Field
 
 _MARK_KEY = "^(?:[a-z0-9.-]{1,253}/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$"
 _MARK_VALUE = "^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$"
@@ -25,7 +20,7 @@ _MARK_VALUE = "^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$"
 class GpusModel(BaseModel):
     """The GPUs of one machine."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     type: Annotated[
         str, Field(pattern=patterns.ACCELERATOR, description="The provider's name of the accelerator: nvidia-h100.")
     ]
@@ -35,7 +30,7 @@ class GpusModel(BaseModel):
 class AutoscalingModel(BaseModel):
     """The bounds within which the cluster's own autoscaler moves the size."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     min_nodes: Annotated[
         int, Field(ge=0, le=limits.MOST_NODES, description="The fewest nodes, counted as nodes is; not above maxNodes.")
     ]
@@ -45,7 +40,7 @@ class AutoscalingModel(BaseModel):
 class TaintModel(BaseModel):
     """A Kubernetes taint."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     key: Annotated[
         str, Field(description="A name, with or without a DNS name and '/'.", json_schema_extra={"pattern": _MARK_KEY})
     ]
@@ -62,7 +57,7 @@ class TaintModel(BaseModel):
 class FlavorModel(BaseModel):
     """A node shape. Each becomes one node pool of the cluster."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     name: Annotated[
         str,
         Field(pattern=patterns.FLAVOR_NAME, description="The node pool's name at the provider."),

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..model.capabilities import Capabilities
 from ..model.declared import Taint
-from ..model.node_marks import is_key, label_problems, taint_problems
+from ..model.node_marks import label_problems, long_keys, taint_problems
 from .spelling import KeyPath
 from .wording import found
 
@@ -55,19 +55,18 @@ def _marks(path: KeyPath, flavor: Mapping[str, Any], can: Capabilities | None) -
         plain = {key: value for key, value in labels.items() if isinstance(key, str) and isinstance(value, str)}
         for key, why in label_problems(plain, empty_values=can is None or can.empty_label_values):
             yield (*path, "labels", *(() if key is None else (key,))), why
-        yield from _too_long((((*path, "labels", key), key) for key in plain), can)
+        yield from _too_long([((*path, "labels", key), key) for key in plain], can)
     if isinstance(taints, list):
         known = {index: taint for index, item in enumerate(taints) if (taint := _taint(item)) is not None}
         indexes = list(known)
         for at, field, why in taint_problems(list(known.values())):
             yield (*path, "taints", *(() if at is None else (indexes[at], field))), why
-        yield from _too_long((((*path, "taints", index, "key"), taint.key) for index, taint in known.items()), can)
+        yield from _too_long([((*path, "taints", index, "key"), taint.key) for index, taint in known.items()], can)
 
 
-def _too_long(keys: Iterator[tuple[KeyPath, str]], can: Capabilities | None) -> Told:
-    for path, key in keys:
-        if can is not None and len(key) > can.max_mark_key and is_key(key):
-            yield path, f"{can.title} takes keys of at most {can.max_mark_key} characters, this one has {len(key)}"
+def _too_long(keys: list[tuple[KeyPath, str]], can: Capabilities | None) -> Told:
+    if can is not None:
+        yield from ((keys[index][0], why) for index, why in long_keys((key for _path, key in keys), can))
 
 
 def _taint(item: object) -> Taint | None:

@@ -14,14 +14,9 @@ from typing import Annotated, Any, Literal
 
 from . import patterns
 from .accounts import AwsAccountModel, DigitaloceanAccountModel, GcpAccountModel
+from .closed import CLOSED
 from .flavor_model import FlavorModel
 from .pydantic_shim import BaseModel, ConfigDict, Field
-from .spelling import camel
-
-# defer_build: no document uses every model, and most runs only some of them.
-_CLOSED = ConfigDict(
-    extra="forbid", strict=True, frozen=True, alias_generator=camel, hide_input_in_errors=True, defer_build=True
-)
 
 Name = Annotated[str, Field(pattern=patterns.NAME)]
 Tenant = Annotated[str, Field(pattern=patterns.TENANT)]
@@ -34,7 +29,7 @@ _MAX_QUOTA_GPUS = 1_000_000
 class SiteModel(BaseModel):
     """A place that pools stand in."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     name: Name = Field(description="What pools refer to; unique among the document's sites.")
     kind: Literal["shared"] = Field(description="shared: machines of many tenants may stand there.")
     region: Place = Field(description="A label for people and for placing pools.")
@@ -44,7 +39,7 @@ class SiteModel(BaseModel):
 class CreateModel(BaseModel):
     """A cluster to be made for the pool."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     location: Place = Field(description="On EKS and DOKS the account's region, on GKE a region or a zone.")
     private_nodes: bool = Field(default=False, description="Whether nodes reach the API server privately; not on DOKS.")
     version: Annotated[str, Field(pattern=patterns.KUBERNETES_VERSION)] | None = Field(
@@ -61,7 +56,7 @@ _ONE_OF_THE_TWO: dict[str, Any] = {"oneOf": [{"required": ["create"]}, {"require
 class ClusterModel(BaseModel):
     """The cluster that backs the pool: made, or adopted."""
 
-    model_config = _CLOSED | ConfigDict(json_schema_extra=_ONE_OF_THE_TWO)
+    model_config = CLOSED | ConfigDict(json_schema_extra=_ONE_OF_THE_TWO)
     create: CreateModel | None = Field(default=None, description="A cluster to be made for the pool.")
     adopt: str | None = Field(
         default=None,
@@ -73,7 +68,7 @@ class ClusterModel(BaseModel):
 class SubstrateModel(BaseModel):
     """What backs the pool: an account, a cluster there, and its node shapes."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     kind: Literal["kubernetes"] = Field(description="kubernetes: a managed cluster.")
     account: Name = Field(description="A provider account of this document, of the pool's tenant.")
     cluster: ClusterModel = Field(description="The cluster that backs the pool.")
@@ -91,7 +86,7 @@ class SubstrateModel(BaseModel):
 class KubernetesPolicyModel(BaseModel):
     """Who looks after the nodes."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     platform_operated: bool = Field(
         default=False, description="Whether the platform, and not the tenant, looks after the nodes."
     )
@@ -100,7 +95,7 @@ class KubernetesPolicyModel(BaseModel):
 class PolicyModel(BaseModel):
     """How the pool is run."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     kubernetes: KubernetesPolicyModel | None = Field(default=None, description="Who looks after the nodes.")
     substrate: SubstrateModel | None = Field(
         default=None, description="What backs the pool. A pool without it has no machines."
@@ -110,7 +105,7 @@ class PolicyModel(BaseModel):
 class PoolModel(BaseModel):
     """A pool of GPUs."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     name: Name = Field(description="What reservations and quotas refer to; unique among the document's pools.")
     site: Name = Field(description="A site of this document.")
     class_: Literal["metal-host"] = Field(alias="class", description="metal-host: whole machines with their GPUs.")
@@ -122,7 +117,7 @@ class PoolModel(BaseModel):
 class QuotaModel(BaseModel):
     """How many GPUs of a pool a tenant may hold at once. No quota is no GPU."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     tenant_id: Tenant = Field(default="platform", description="Whose quota it is.")
     pool: Name = Field(description="A pool of this document.")
     gpus: Annotated[int, Field(ge=0, le=_MAX_QUOTA_GPUS)] = Field(description="GPUs that may be held at once.")
@@ -131,7 +126,7 @@ class QuotaModel(BaseModel):
 class FleetConfigModel(BaseModel):
     """A FleetConfig document, version 1: which GPU pools there are."""
 
-    model_config = _CLOSED
+    model_config = CLOSED
     schema_: str | None = Field(
         default=None,
         alias="$schema",

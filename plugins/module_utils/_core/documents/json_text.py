@@ -10,10 +10,8 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from ..model.errors import InvalidInput, Problem
+from .bounds import MAX_PROBLEMS
 from .spelling import KeyPath, path_text
-
-_MAX_PROBLEMS = 100
-"""Keys given twice that are told of."""
 
 
 def load(text: str) -> object:
@@ -29,7 +27,7 @@ def load(text: str) -> object:
         if len(value) < len(pairs):
             seen: set[str] = set()
             for key, _value in pairs:
-                if key in seen and len(repeated) < _MAX_PROBLEMS:
+                if key in seen and len(repeated) < MAX_PROBLEMS:
                     repeated.append((value, key))
                 seen.add(key)
         return value

@@ -14,15 +14,13 @@ from typing import Any
 
 from ..model.errors import InvalidInput, Problem
 from . import patterns
+from .bounds import MAX_PROBLEMS
 from .pydantic_shim import BaseModel, ValidationError
 from .spelling import KeyPath, path_text
 from .wording import found, unknown_key
 
 _LONG_CHARACTERS = 40
 """Of a text that is not as expected: from here on its length may be what is wrong, and is told."""
-
-_MOST_TOLD = 100
-"""Nobody reads more at once."""
 
 _MOST_COUNTED = 10_000
 """A document with more wrong than this is not looked at any further."""
@@ -57,7 +55,7 @@ class Told:
         """
         for path, message in told:
             self._count += 1
-            if len(self._problems) < _MOST_TOLD:
+            if len(self._problems) < MAX_PROBLEMS:
                 self._problems.append(Problem(path=path_text(path), message=message))
             elif self._count >= _MOST_COUNTED:
                 raise InvalidInput([*self._problems, Problem(path="", message="… and thousands more")])

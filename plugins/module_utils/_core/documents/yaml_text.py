@@ -15,11 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..model.errors import InvalidInput, Problem
-from .bounds import MAX_DEPTH
+from .bounds import MAX_DEPTH, MAX_PROBLEMS
 from .spelling import KeyPath, path_text
-
-_MAX_PROBLEMS = 100
-"""After so many there is no use in going on."""
 
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,18})", re.ASCII)
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]{0,18})\.[0-9]{1,18}", re.ASCII)
@@ -83,7 +80,7 @@ class _Reading:
 
     def _tell(self, path: KeyPath, event: Any, message: str) -> None:
         self.problems.append(Problem(path=path_text(path), message=f"{message} (line {event.start_mark.line + 1})"))
-        if len(self.problems) >= _MAX_PROBLEMS:
+        if len(self.problems) >= MAX_PROBLEMS:
             raise InvalidInput(self.problems)
 
     def _value(self, event: Any, path: KeyPath) -> object:

@@ -27,7 +27,6 @@ class Capabilities:
         spot: Spot node pools.
         zero_nodes: a fixed-size node pool may have no nodes.
         zones: node pools can be pinned to zones.
-        zone_locations: a cluster can stand in one zone; else only in a region.
         private_nodes: `privateNodes` has a meaning.
         disk_size: the nodes' disk size can be chosen.
         disk_type: the nodes' disk type can be chosen.
@@ -43,7 +42,6 @@ class Capabilities:
     spot: bool
     zero_nodes: bool
     zones: bool
-    zone_locations: bool
     private_nodes: bool
     disk_size: bool
     disk_type: bool
@@ -63,7 +61,6 @@ CAPABILITIES: dict[str, Capabilities] = {
         spot=True,
         zero_nodes=True,
         zones=True,
-        zone_locations=False,
         private_nodes=True,
         disk_size=True,
         disk_type=False,
@@ -80,7 +77,6 @@ CAPABILITIES: dict[str, Capabilities] = {
         spot=True,
         zero_nodes=True,
         zones=True,
-        zone_locations=True,
         private_nodes=True,
         disk_size=True,
         disk_type=True,
@@ -98,7 +94,6 @@ CAPABILITIES: dict[str, Capabilities] = {
         spot=True,
         zero_nodes=False,
         zones=False,
-        zone_locations=False,
         private_nodes=False,
         disk_size=False,
         disk_type=False,

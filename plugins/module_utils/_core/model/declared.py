@@ -90,6 +90,10 @@ class Taint:
     effect: str
     value: str = ""
 
+    def to_data(self) -> dict[str, str]:
+        """Plain values, as Kubernetes and documents spell them."""
+        return {"key": self.key, "value": self.value, "effect": self.effect}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flavor:

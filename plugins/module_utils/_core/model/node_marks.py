@@ -9,8 +9,9 @@ Source: Kubernetes, "Labels and Selectors" (syntax) and "Well-Known Labels" (res
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from .capabilities import Capabilities
 from .declared import Taint
 from .limits import MOST_LABELS, MOST_TAINTS, TAINT_EFFECTS
 
@@ -77,6 +78,13 @@ def is_key(text: str) -> bool:
     if not slash:
         return True
     return len(prefix) <= _MOST_PREFIX_CHARACTERS and all(_DNS_LABEL.fullmatch(part) for part in prefix.split("."))
+
+
+def long_keys(keys: Iterable[str], can: Capabilities) -> Iterator[tuple[int, str]]:
+    """Keys of labels or taints that are sound and that the provider does not take, each as (index, why)."""
+    for index, key in enumerate(keys):
+        if len(key) > can.max_mark_key and is_key(key):
+            yield index, f"{can.title} takes keys of at most {can.max_mark_key} characters, this one has {len(key)}"
 
 
 def is_reserved(key: str) -> bool:

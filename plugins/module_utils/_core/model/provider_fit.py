@@ -14,10 +14,8 @@ from .errors import Problem
 
 def unsupported(config: FleetConfig) -> Iterator[Problem]:
     """Pools that this version, or their provider, can do nothing for: UNSUPPORTED."""
-    providers = {(account.tenant_id, account.name): account.provider for account in config.accounts}
     drivers = ", ".join(name for name, can in CAPABILITIES.items() if can.has_driver)
-    for path, pool, substrate in _substrates(config):
-        provider = providers[pool.tenant_id, substrate.account]
+    for path, pool, substrate, provider in _substrates(config):
         can = CAPABILITIES[provider]
         if not can.has_driver:
             yield Problem(
@@ -41,9 +39,8 @@ def unsupported(config: FleetConfig) -> Iterator[Problem]:
 
 def names_too_long(config: FleetConfig) -> Iterator[Problem]:
     """Flavors whose node pool could not have its name at the provider: INVALID_INPUT. It is the flavor's own name."""
-    providers = {(account.tenant_id, account.name): account.provider for account in config.accounts}
-    for path, pool, substrate in _substrates(config):
-        can = CAPABILITIES[providers[pool.tenant_id, substrate.account]]
+    for path, _pool, substrate, provider in _substrates(config):
+        can = CAPABILITIES[provider]
         for index, flavor in enumerate(substrate.flavors):
             if len(flavor.name) > can.max_node_pool_name:
                 yield Problem(
@@ -55,7 +52,7 @@ def names_too_long(config: FleetConfig) -> Iterator[Problem]:
 
 def too_many_flavors(config: FleetConfig) -> Iterator[Problem]:
     """Pools with more flavors than a cluster can have node pools: QUOTA_EXCEEDED, whatever stands already."""
-    for path, pool, substrate in _substrates(config):
+    for path, pool, substrate, _provider in _substrates(config):
         if len(substrate.flavors) > MAX_NODE_POOLS:
             yield Problem(
                 path=f"{path}.flavors",
@@ -64,7 +61,10 @@ def too_many_flavors(config: FleetConfig) -> Iterator[Problem]:
             )
 
 
-def _substrates(config: FleetConfig) -> Iterator[tuple[str, Pool, Substrate]]:
+def _substrates(config: FleetConfig) -> Iterator[tuple[str, Pool, Substrate, str]]:
+    """Each declared substrate with its path, its pool and its account's provider."""
+    providers = {(account.tenant_id, account.name): account.provider for account in config.accounts}
     for index, pool in enumerate(config.pools):
         if pool.substrate is not None:
-            yield f"pools[{index}].policy.substrate", pool, pool.substrate
+            provider = providers[pool.tenant_id, pool.substrate.account]
+            yield f"pools[{index}].policy.substrate", pool, pool.substrate, provider

@@ -176,6 +176,11 @@ class NodePoolRecord:
     ever_joined: bool = False
     of_flavor: bool = True
 
+    @property
+    def settled(self) -> bool:
+        """Whether it is ready as it was wanted last."""
+        return self.state == NodePoolState.READY and self.observed_version == self.version
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubstrateRecord:

@@ -19,6 +19,11 @@ class ClusterState(StrEnum):
     DELETED = "deleted"
     ERROR = "error"
 
+    @property
+    def after_a_change(self) -> ClusterState:
+        """The state once something else is wanted: one that never was there in full is on its way as before."""
+        return self if self in (ClusterState.PENDING, ClusterState.PROVISIONING) else ClusterState.UPDATING
+
 
 class ClusterMode(StrEnum):
     """How a cluster's nodes are run (spec: kubernetesClusters): by us in node pools, or by the provider (GKE)."""

@@ -12,10 +12,11 @@ _VERSION = re.compile(r"v?(\d{1,4})\.(\d{1,4})(?:[.-].*)?", re.ASCII)
 
 def is_older(held: str, wanted: str) -> bool:
     """Whether `held` is of an older minor version than `wanted`. What is no version is not older than anything."""
-    before, after = _minor(held), _minor(wanted)
+    before, after = minor_version(held), minor_version(wanted)
     return before is not None and after is not None and before < after
 
 
-def _minor(version: str) -> tuple[int, int] | None:
+def minor_version(version: str) -> tuple[int, int] | None:
+    """Of `1.34` and `1.34.9-gke.1` (1, 34); None of what is no version."""
     found = _VERSION.fullmatch(version)
     return (int(found[1]), int(found[2])) if found else None

@@ -154,13 +154,17 @@ def substrates_of(session: Session, planned: PlannedFleet, *more: PoolId) -> tup
     """
     with session.store.read() as tx:
         views = views_of(tx, _pools_about(planned, fleet.pools(tx, archived=True), more))
-    return tuple(v for v in views if v.record.state != SubstrateState.DELETED or v.record.pool_id in more)
+    return _standing(views, more)
 
 
 def substrates_as_planned(planned: PlannedFleet, *more: PoolId) -> tuple[SubstrateView, ...]:
     """The same as they stood when the plan was made, for a plan that is carried no further: without another read."""
     records = planned.records
     views = views_from(_pools_about(planned, records.pools, more), records.accounts, records.substrates)
+    return _standing(views, more)
+
+
+def _standing(views: Iterable[SubstrateView], more: Collection[PoolId]) -> tuple[SubstrateView, ...]:
     return tuple(v for v in views if v.record.state != SubstrateState.DELETED or v.record.pool_id in more)
 
 

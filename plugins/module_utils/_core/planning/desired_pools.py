@@ -22,9 +22,6 @@ from .writes import ClusterRaise, NodePoolChange
 _MODE_CREATE = "create"
 """A substrate's mode (spec: kubernetesSubstrates.get): its cluster is made for it."""
 
-_ON_ITS_WAY = (ClusterState.PENDING, ClusterState.PROVISIONING)
-"""States that a further change does not touch: the cluster never was there in full."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolWrites:
@@ -200,9 +197,9 @@ def _changed_substrate(
     wish = made.version if isinstance(made, CreateCluster) else None
     version = wish if wish != facts.cluster.version else None
     if new or changed or lost or version:
-        moved = ClusterState.PENDING if lost else ClusterState.UPDATING
-        settled = facts.cluster.state not in _ON_ITS_WAY
-        after = moved if settled else facts.cluster.state
+        after = facts.cluster.state.after_a_change
+        if lost and after == ClusterState.UPDATING:
+            after = ClusterState.PENDING
         raised = (ClusterRaise(id=facts.cluster.id, state=after, version=version),)
     return PoolWrites(
         pools=(pool,),

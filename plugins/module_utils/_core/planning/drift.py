@@ -8,11 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..model.declared import FleetConfig
-from ..model.observed import ObservedCluster
-from ..model.records import ClusterRecord, NodePoolRecord
-from ..model.states import ClusterState, NodePoolState, ProviderStatus
+from ..model.records import NodePoolRecord
+from ..model.states import ClusterState, ProviderStatus
 from .changes import DRIFT, Change, ChangeKind, FieldChange, Resource
 from .fields import flavor_values, substrate_values
 from .naming import Key, key, titled
@@ -28,6 +28,24 @@ class Drift:
 
     changes: tuple[Change, ...]
     warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToldOnly:
+    """A difference that is left as it is.
+
+    Attributes:
+        flavor: whose node pool it is of; empty for the cluster itself.
+        path: as the document spells it.
+        held, wanted: plain JSON values, at the provider and in the records.
+        warning: all of it in a sentence.
+    """
+
+    path: str
+    held: Any
+    wanted: Any
+    warning: str
+    flavor: str = ""
 
 
 def plan_drift(
@@ -56,19 +74,15 @@ def plan_drift(
         seen = observed.get(facts.record.id)
         if seen is None or facts.cluster is None or facts.cluster.state != ClusterState.READY:
             continue
-        rows = {name: row for name, row in facts.staying.items() if (key(pool), name) not in busy and _is_ready(row)}
+        rows = {name: row for name, row in facts.staying.items() if (key(pool), name) not in busy and row.settled}
         if seen.cluster is None:
             changes += [] if (key(pool), "") in busy else _missing_cluster(facts, rows)
             continue
-        warnings += _cluster_shape(facts.cluster, seen.cluster, pool=titled(key(pool)))
+        told = (item for item in told_only(facts, seen) if not item.flavor or (key(pool), item.flavor) not in busy)
+        warnings += (item.warning for item in told)
         for row in rows.values():
             changes += _node_pool(key(pool), row, seen)
-            warnings += _shape(titled(key(pool)), row, seen)
     return Drift(changes=tuple(changes), warnings=tuple(warnings))
-
-
-def _is_ready(row: NodePoolRecord) -> bool:
-    return row.state == NodePoolState.READY and row.observed_version == row.version
 
 
 def _missing_cluster(facts: PoolFacts, rows: Mapping[str, NodePoolRecord]) -> Iterator[Change]:
@@ -129,23 +143,33 @@ def _node_pool(pool: Key, row: NodePoolRecord, seen: ObservedPool) -> Iterator[C
         )
 
 
-def _shape(pool: str, row: NodePoolRecord, seen: ObservedPool) -> Iterator[str]:
-    """Differences that no provider takes back in place: told, not repaired."""
-    for item in seen.differences.get(row.name, ()):
-        if not item.in_place:
-            yield (
-                f"node pool {pool}/{row.name}: {item.path} is {_told(item.held)} at the provider and "
-                f"{_told(item.wanted)} in the records: it cannot be changed in place; add another flavor, and remove "
-                "this one"
-            )
-
-
-def _cluster_shape(record: ClusterRecord, seen: ObservedCluster, *, pool: str) -> Iterator[str]:
-    if seen.private_nodes != record.private_nodes:
-        yield (
-            f"cluster of pool {pool}: privateNodes is {_told(seen.private_nodes)} at the provider and "
-            f"{_told(record.private_nodes)} in the records: it is left as it is; create a new pool to have it otherwise"
+def told_only(facts: PoolFacts, seen: ObservedPool) -> Iterator[ToldOnly]:
+    """Differences that no provider takes back in place, of what is ready: told, not repaired."""
+    cluster = facts.cluster
+    if cluster is None or cluster.state != ClusterState.READY or seen.cluster is None:
+        return
+    title = titled(key(facts.record))
+    if seen.cluster.private_nodes != cluster.private_nodes:
+        path, held, wanted = "privateNodes", seen.cluster.private_nodes, cluster.private_nodes
+        yield ToldOnly(
+            path=f"policy.substrate.cluster.create.{path}",
+            held=held,
+            wanted=wanted,
+            warning=f"cluster of pool {title}: {path} is {_told(held)} at the provider and {_told(wanted)} in the "
+            "records: it is left as it is; create a new pool to have it otherwise",
         )
+    for name, row in sorted(facts.staying.items()):
+        for item in seen.differences.get(name, ()) if row.settled else ():
+            if not item.in_place:
+                yield ToldOnly(
+                    flavor=name,
+                    path=item.path,
+                    held=item.held,
+                    wanted=item.wanted,
+                    warning=f"node pool {title}/{name}: {item.path} is {_told(item.held)} at the provider and "
+                    f"{_told(item.wanted)} in the records: it cannot be changed in place; add another flavor, and "
+                    "remove this one",
+                )
 
 
 def _told(value: object) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from ..model.ids import PoolId
 from ..model.states import ClusterState, NodePoolState
 from .changes import DRIFT, ChangeKind, Resource
+from .drift import told_only
 from .naming import titled
 from .plan import Plan
 from .recorded import Observed, ObservedPool, PoolFacts, Records, index
@@ -142,31 +143,16 @@ def _repaired(plan: Plan) -> Iterator[DriftedField]:
 
 
 def _told_only(pool: str, facts: PoolFacts, seen: ObservedPool) -> Iterator[DriftedField]:
-    """Differences that no provider takes back in place (the plan's warnings)."""
-    if facts.cluster is None or facts.cluster.state != ClusterState.READY or seen.cluster is None:
-        return
-    if seen.cluster.private_nodes != facts.cluster.private_nodes:
+    """The plan's warnings of drift, field by field."""
+    for item in told_only(facts, seen):
         yield DriftedField(
-            resource=Resource.CLUSTER,
-            name=pool,
-            path="policy.substrate.cluster.create.privateNodes",
-            recorded=facts.cluster.private_nodes,
-            provider=seen.cluster.private_nodes,
+            resource=Resource.NODE_POOL if item.flavor else Resource.CLUSTER,
+            name=f"{pool}/{item.flavor}" if item.flavor else pool,
+            path=item.path,
+            recorded=item.wanted,
+            provider=item.held,
             repaired=False,
         )
-    for name, row in sorted(facts.staying.items()):
-        if row.state != NodePoolState.READY or row.observed_version != row.version:
-            continue
-        for item in seen.differences.get(name, ()):
-            if not item.in_place:
-                yield DriftedField(
-                    resource=Resource.NODE_POOL,
-                    name=f"{pool}/{name}",
-                    path=item.path,
-                    recorded=item.wanted,
-                    provider=item.held,
-                    repaired=False,
-                )
 
 
 def _unknown(facts: PoolFacts, seen: ObservedPool | None, refusal: str | None) -> str:

@@ -9,7 +9,6 @@ rest is told. The comparison of a document with the records is here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,6 +16,7 @@ from typing import Any
 
 from ..model.declared import Account, AdoptCluster, CreateCluster, Flavor, Pool, Site, Substrate
 from ..model.records import AccountRecord, PoolRecord, SiteRecord
+from ..model.versions import is_older
 from .changes import FieldChange, Resource
 
 Values = Mapping[str, Any]
@@ -142,8 +142,6 @@ VERSION = "policy.substrate.cluster.create.version"
 LOWERED = "lowered"
 """The note of a field that may only be raised."""
 
-_MINOR = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})", re.ASCII)
-
 _UNORDERED = frozenset({"zones", "eksSubnetIds"})
 """Lists in which order means nothing."""
 
@@ -201,19 +199,8 @@ def flavor_values(flavor: Flavor) -> Values:
         "diskType": flavor.disk_type,
         "zones": sorted(set(flavor.zones)) or None,
         "labels": None if flavor.labels is None else dict(sorted(flavor.labels.items())),
-        "taints": None
-        if taints is None
-        else [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in sorted(taints)],
+        "taints": None if taints is None else [taint.to_data() for taint in sorted(taints)],
     }
-
-
-def minor_version(version: str) -> tuple[int, int]:
-    """The part of a Kubernetes version that upgrades go by: of `1.34` and `1.34.9-gke.1200` (1, 34).
-
-    Of what is no version (0, 0): nothing is lower.
-    """
-    parts = _MINOR.match(version)
-    return (int(parts[1]), int(parts[2])) if parts else (0, 0)
 
 
 def compare(resource: Resource, before: Values, after: Values, *, in_use: bool = True) -> tuple[FieldChange, ...]:
@@ -236,7 +223,7 @@ def _note(rule: Rule, old: Any, new: Any, *, in_use: bool) -> str:
         case Rule.MUTABLE:
             return ""
         case Rule.RAISED:
-            return LOWERED if old and new and minor_version(new) < minor_version(old) else ""
+            return LOWERED if old and new and is_older(new, old) else ""
         case Rule.FIXED_IN_USE:
             return str(Rule.FIXED) if in_use else ""
     return str(rule)

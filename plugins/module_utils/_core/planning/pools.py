@@ -12,13 +12,13 @@ from typing import Any
 from ..model.declared import AdoptCluster, CreateCluster, Flavor, FleetConfig, Pool, Substrate
 from ..model.records import NodePoolRecord
 from ..model.states import NodePoolState
+from ..model.versions import is_older
 from .changes import Change, ChangeKind, Resource
 from .fields import (
     VERSION,
     appearing,
     compare,
     flavor_values,
-    minor_version,
     pool_values,
     substrate_values,
     vanishing,
@@ -149,7 +149,7 @@ def _standing_version(before: str | None, after: str | None, facts: PoolFacts) -
     outputs = facts.cluster.outputs if facts.cluster else None
     if before is not None or after is None or outputs is None:
         return before
-    return outputs.version if minor_version(after) < minor_version(outputs.version) else None
+    return outputs.version if is_older(after, outputs.version) else None
 
 
 def _flavor(pool: Key, flavor: Flavor, facts: PoolFacts) -> list[Change]:

@@ -32,6 +32,15 @@ def pool_nodes(tx: Tx, pool_id: PoolId, *, retired: bool = False) -> tuple[PoolN
     return tuple(_node(row) for row in tx.rows(chosen))
 
 
+def node_pools_in(tx: Tx, pool_id: PoolId, state: NodeState) -> frozenset[str]:
+    """The provider's names of the node pools that the pool's nodes in this state are of: without the nodes."""
+    from sqlalchemy import select
+
+    table = tables().pool_nodes
+    chosen = select(table.c.node_pool).where(table.c.pool_id == pool_id, table.c.state == state.value).distinct()
+    return frozenset(row.node_pool for row in tx.rows(chosen) if row.node_pool is not None)
+
+
 def node(tx: Tx, node_id: NodeId) -> PoolNode | None:
     """One node, retired or not."""
     row = tx.find(tables().pool_nodes, key={"id": node_id})

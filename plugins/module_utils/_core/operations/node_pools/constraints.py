@@ -29,7 +29,7 @@ from ...model.limits import (
     TENANT,
     ZONE,
 )
-from ...model.node_marks import is_key, label_problems, taint_problems
+from ...model.node_marks import label_problems, long_keys, taint_problems
 from ...model.records import AccountRecord, ClusterRecord, NodePoolRecord
 from .wanted import FIXED_SIZE, WantedNodePool
 
@@ -124,7 +124,7 @@ def _input(wanted: WantedNodePool) -> list[tuple[str, str]]:
 def _lacking_there(wanted: WantedNodePool, cluster: ClusterRecord, account: AccountRecord) -> Said:
     can = CAPABILITIES[account.provider]
     yield from _lacking(wanted, can)
-    yield from _long_marks(wanted, can)
+    yield from _marks_there(wanted, can)
     if can.zones:
         yield from _strange_zones(wanted.zones or (), cluster, account)
 
@@ -187,19 +187,16 @@ def _lacking(wanted: WantedNodePool, can: Capabilities) -> Said:
         yield "node_count", f"a {can.title} node pool has no nodes only with autoscaling and its min_nodes 0, found 0"
 
 
-def _long_marks(wanted: WantedNodePool, can: Capabilities) -> Said:
-    for key, value in (wanted.labels or {}).items():
-        if value == "" and not can.empty_label_values:
-            yield f"labels.{key[:_SHOWN_CHARACTERS]}", f"expected a value: {can.title} takes no label without one"
-        if len(key) > can.max_mark_key and is_key(key):
-            yield f"labels.{key[:_SHOWN_CHARACTERS]}", _too_long(key, can)
-    for index, taint in enumerate(wanted.taints or ()):
-        if len(taint.key) > can.max_mark_key and is_key(taint.key):
-            yield f"taints[{index}].key", _too_long(taint.key, can)
-
-
-def _too_long(key: str, can: Capabilities) -> str:
-    return f"{can.title} takes keys of at most {can.max_mark_key} characters, this one has {len(key)}"
+def _marks_there(wanted: WantedNodePool, can: Capabilities) -> Said:
+    labels = wanted.labels or {}
+    fields = [f"labels.{key[:_SHOWN_CHARACTERS]}" for key in labels]
+    if not can.empty_label_values:
+        for field, value in zip(fields, labels.values(), strict=True):
+            if value == "":
+                yield field, f"expected a value: {can.title} takes no label without one"
+    yield from ((fields[index], why) for index, why in long_keys(labels, can))
+    for index, why in long_keys((taint.key for taint in wanted.taints or ()), can):
+        yield f"taints[{index}].key", why
 
 
 def _strange_zones(zones: tuple[str, ...], cluster: ClusterRecord, account: AccountRecord) -> Said:

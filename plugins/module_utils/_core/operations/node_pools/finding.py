@@ -25,16 +25,7 @@ def standing_of(tx: Tx, wanted: WantedNodePool, *, tenant_id: TenantId) -> Stand
     Raises:
         OperationError: NOT_FOUND.
     """
-    pool: PoolRecord | None
-    if wanted.pool is not None:
-        pool, cluster = cluster_behind(tx, wanted.pool, tenant_id=tenant_id)
-    else:
-        pool, cluster = cluster_named(tx, ClusterId(str(wanted.cluster_id)), tenant_id=tenant_id)
-    return standing_on(tx, pool, cluster)
-
-
-def standing_on(tx: Tx, pool: PoolRecord | None, cluster: ClusterRecord) -> Standing:
-    """What stands on a cluster."""
+    pool, cluster = cluster_meant(tx, pool=wanted.pool, cluster_id=wanted.cluster_id, tenant_id=tenant_id)
     return Standing(
         pool=pool,
         cluster=cluster,
@@ -43,12 +34,20 @@ def standing_on(tx: Tx, pool: PoolRecord | None, cluster: ClusterRecord) -> Stan
     )
 
 
-def cluster_behind(tx: Tx, name: str, *, tenant_id: TenantId) -> tuple[PoolRecord, ClusterRecord]:
-    """A tenant's pool by name or id, and its cluster.
+def cluster_meant(
+    tx: Tx, *, pool: str | None, cluster_id: ClusterId | None, tenant_id: TenantId
+) -> tuple[PoolRecord | None, ClusterRecord]:
+    """A tenant's cluster, by its pool's name or id, else by its own id; and the pool that it backs, if any.
 
     Raises:
         OperationError: NOT_FOUND.
     """
+    if pool is not None:
+        return _cluster_behind(tx, pool, tenant_id=tenant_id)
+    return cluster_named(tx, ClusterId(str(cluster_id)), tenant_id=tenant_id)
+
+
+def _cluster_behind(tx: Tx, name: str, *, tenant_id: TenantId) -> tuple[PoolRecord, ClusterRecord]:
     pool = resolve_pool(tx, pool=name, tenant_id=tenant_id)
     cluster = clusters.cluster_of_pool(tx, pool.id)
     if cluster is None:

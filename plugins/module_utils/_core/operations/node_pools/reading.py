@@ -9,11 +9,11 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from ...model.ids import ClusterId, TenantId
-from ...model.records import NodePoolRecord, PoolRecord
+from ...model.records import NodePoolRecord
 from ...model.states import ClusterState
 from ...store import clusters, fleet
 from ..session import Session
-from .finding import cluster_behind, cluster_named
+from .finding import cluster_meant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +43,7 @@ def find_node_pools(
     """
     with session.store.read() as tx:
         if pool is not None or cluster_id is not None:
-            owner: PoolRecord | None
-            if pool is not None:
-                owner, cluster = cluster_behind(tx, pool, tenant_id=tenant_id)
-            else:
-                owner, cluster = cluster_named(tx, ClusterId(str(cluster_id)), tenant_id=tenant_id)
+            owner, cluster = cluster_meant(tx, pool=pool, cluster_id=cluster_id, tenant_id=tenant_id)
             name = owner.name if owner else None
             found = [Found(pool=name, record=record) for record in clusters.node_pools(tx, cluster.id)]
         else:

@@ -9,12 +9,6 @@ from dataclasses import asdict
 from typing import Any
 
 from ...model.records import NodePoolRecord
-from ...model.states import NodePoolState
-
-
-def is_settled(record: NodePoolRecord) -> bool:
-    """Whether the node pool is as it was wanted last."""
-    return record.state == NodePoolState.READY and record.observed_version == record.version
 
 
 def to_data(record: NodePoolRecord) -> dict[str, Any]:

@@ -5,13 +5,9 @@
 
 from __future__ import annotations
 
-from ...model.states import ClusterState
 from ...store import Tx, clusters, idempotency
 from .created import tell_created
 from .deciding import NodePoolChange, NodePoolsPlan
-
-_ON_ITS_WAY = (ClusterState.PENDING, ClusterState.PROVISIONING)
-"""States that a further node pool does not touch: the cluster never was there in full."""
 
 
 def write_change(tx: Tx, change: NodePoolChange, *, scope: str) -> None:
@@ -34,5 +30,4 @@ def write_clusters(tx: Tx, plan: NodePoolsPlan) -> None:
     """Record that each changed cluster has something to converge."""
     changed = {change.standing.cluster.id: change.standing.cluster for change in plan.changes}
     for cluster_id, cluster in sorted(changed.items()):
-        state = cluster.state if cluster.state in _ON_ITS_WAY else ClusterState.UPDATING
-        clusters.raise_cluster_generation(tx, cluster_id, state)
+        clusters.raise_cluster_generation(tx, cluster_id, cluster.state.after_a_change)

@@ -147,7 +147,8 @@ def _too_many(spec: NodePoolSpec, held: Mapping[str, str]) -> set[str]:
 def _of_taints(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
     too_many, missing = _taints_apart(spec, observed)
     if too_many or missing:
-        yield Difference(path="taints", held=_plain(too_many), wanted=_plain(missing), in_place=True)
+        held, wanted = [taint.to_data() for taint in too_many], [taint.to_data() for taint in missing]
+        yield Difference(path="taints", held=held, wanted=wanted, in_place=True)
 
 
 def _taints_apart(spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[list[Taint], list[Taint]]:
@@ -166,10 +167,6 @@ def _numbers(spec: NodePoolSpec, observed: ObservedNodePool) -> dict[str, int]:
 
 def _within(nodes: int, bounds: NodeBounds) -> int:
     return min(max(nodes, bounds.least), bounds.most)
-
-
-def _plain(some: list[Taint]) -> list[dict[str, str]]:
-    return [{"key": taint.key, "value": taint.value, "effect": taint.effect} for taint in some]
 
 
 def _filled(**parts: Any) -> dict[str, Any]:

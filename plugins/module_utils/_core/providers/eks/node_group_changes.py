@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 from ...model.errors import InvalidRequest, OperationInProgress
 from ...model.observed import Difference, ObservedNodePool
 from ...model.states import ProviderStatus
+from ...model.versions import is_older
 from ..contract import ClusterSpec, NodePoolSpec
 from . import node_groups, updates
 from .calls import Calls
 from .comparison import changed, delta, differences
 from .updates import Fate
-from .versions import is_older
 
 if TYPE_CHECKING:
     from mypy_boto3_eks import EKSClient

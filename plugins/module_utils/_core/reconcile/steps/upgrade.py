@@ -37,8 +37,7 @@ def follow_control_plane(ctx: PassContext, observed: Mapping[str, ObservedNodePo
     if ctx.observed is None or ctx.observed.outputs is None or ctx.observed.status != ProviderStatus.ACTIVE:
         return {}  # a control plane that is on its way itself: what is closed stays closed
     with ctx.store.read() as tx:
-        nodes = pool_nodes.pool_nodes(tx, ctx.pool.id)
-    closed = frozenset(node.node_pool for node in nodes if node.state == NodeState.CORDONED and node.node_pool)
+        closed = pool_nodes.node_pools_in(tx, ctx.pool.id, NodeState.CORDONED)
     drains = ctx.pool.substrate is not None and ctx.pool.substrate.upgrades == DRAIN_UPGRADES
     version = ctx.observed.outputs.version
     turn = whose_turn(ctx.node_pools, observed, version=version if drains else "", closed=closed)
