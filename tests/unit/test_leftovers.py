@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -14,20 +15,35 @@ import pytest
 from ansible_collections.better_compute.fleet.tests.support.leftovers import Running, left_since, now_running
 
 
+@contextlib.contextmanager
+def _running_cat() -> Iterator[subprocess.Popen[bytes]]:
+    """A process that has answered, so that it runs its program for certain.
+
+    ``Popen`` returns a moment earlier: the kernel closes the old program's files before it knows the new command line.
+    """
+    with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"x")
+        assert process.stdout.read(1) == b"x"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.fixture
-def sleeper() -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(["/bin/sleep", "60"])
-    yield process
-    process.kill()
-    process.wait()
+def bystander() -> Iterator[subprocess.Popen[bytes]]:
+    with _running_cat() as process:
+        yield process
 
 
 def test_a_process_left_behind_is_named_and_ended() -> None:
     before = now_running()
-    process = subprocess.Popen(["/bin/sleep", "60"])
-    assert left_since(before) == [f"process {process.pid} (/bin/sleep 60) is still running"]
-    process.wait()
-    assert left_since(before) == []
+    with _running_cat() as process:
+        assert left_since(before) == [f"process {process.pid} (/bin/cat) is still running"]
+        process.wait()
+        assert left_since(before) == []
 
 
 def test_a_process_that_ended_but_was_never_waited_for_is_left_behind() -> None:
@@ -44,12 +60,12 @@ def test_a_process_that_ended_but_was_never_waited_for_is_left_behind() -> None:
     assert str(process.pid) in left[0]
 
 
-def test_a_process_that_was_there_before_or_may_stay_is_let_be(sleeper: subprocess.Popen[bytes]) -> None:
+def test_a_process_that_was_there_before_or_may_stay_is_let_be(bystander: subprocess.Popen[bytes]) -> None:
     assert left_since(now_running()) == []
     now = now_running()
-    before = Running(children=now.children - {sleeper.pid}, threads=now.threads)
-    assert left_since(before, allowed_pids=[sleeper.pid]) == []
-    assert sleeper.poll() is None
+    before = Running(children=now.children - {bystander.pid}, threads=now.threads)
+    assert left_since(before, allowed_pids=[bystander.pid]) == []
+    assert bystander.poll() is None
 
 
 def test_a_thread_left_behind_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
