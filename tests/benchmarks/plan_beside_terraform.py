@@ -5,7 +5,8 @@
 
 Ours is the module's process as Ansible starts it on a target, in check mode: start-up, document, records, plan, result.
 Ansible's own part is left out, as is what a person's shell does before terraform starts. Terraform's resources are its
-built-in `terraform_data`, all in its state: neither side asks a provider.
+built-in `terraform_data`, all in its state: neither side asks a provider. Each is written out under a name of its own,
+as each pool is in the document (pools differ, so `count` would not do for them), and both documents are JSON.
 """
 
 from __future__ import annotations
@@ -29,24 +30,6 @@ ITEMS: Final = (BESIDE,)
 
 _POOLS: Final = 1_000
 _ROUNDS: Final = 5
-_SEED: Final = 2
-"""Resources that Terraform applies itself; the others' states are copies: to apply all takes it a minute."""
-
-_CONFIGURATION: Final = """\
-variable "pools" {
-  type = number
-}
-
-resource "terraform_data" "pool" {
-  count = var.pools
-  input = {
-    name         = "pool-${count.index}"
-    machine_type = "p5.48xlarge"
-    nodes        = 1
-    spot         = false
-  }
-}
-"""
 
 
 def measure(folder: Path) -> Iterator[Item]:
@@ -86,29 +69,28 @@ class _Terraform:
         # No configuration of the person's, and no question to HashiCorp whether there is a newer one.
         kept = {name: value for name, value in os.environ.items() if not name.startswith("TF_")}
         self._environment = kept | {"CHECKPOINT_DISABLE": "1", "TF_IN_AUTOMATION": "1", "HOME": str(folder)}
-        (folder / "main.tf").write_text(_CONFIGURATION)
+        self._declare(1)
         self._run("init")
-        self._run("apply", "-auto-approve", f"-var=pools={_SEED}")
+        # Terraform applies one itself, and the others' states are copies: to apply all takes it a minute.
+        self._run("apply", "-auto-approve")
         self._grow(folder / "terraform.tfstate")
+        self._declare(_POOLS)
         self.version: str = json.loads(self._run("version", "-json")[1])["terraform_version"]
 
     def plan(self) -> float:
         """Seconds that a plan takes; it must find nothing to do."""
-        return self._run("plan", "-detailed-exitcode", f"-var=pools={_POOLS}")[0]
+        return self._run("plan", "-detailed-exitcode")[0]
 
-    def _grow(self, state: Path) -> None:
-        recorded = json.loads(state.read_text())
-        [resource] = recorded["resources"]
-        resource["instances"] = [self._instance(resource["instances"][0], number) for number in range(_POOLS)]
-        state.write_text(json.dumps(recorded))
+    def _declare(self, pools: int) -> None:
+        resources = {_name(number): {"input": _input(number)} for number in range(pools)}
+        (self._folder / "main.tf.json").write_text(json.dumps({"resource": {"terraform_data": resources}}))
 
     @staticmethod
-    def _instance(first: dict[str, Any], number: int) -> dict[str, Any]:
-        text = json.dumps(first).replace("pool-0", f"pool-{number}")
-        made: dict[str, Any] = json.loads(text)
-        made["index_key"] = number
-        made["attributes"]["id"] = f"{number:08x}{made['attributes']['id'][8:]}"
-        return made
+    def _grow(state: Path) -> None:
+        recorded = json.loads(state.read_text())
+        [first] = recorded["resources"]
+        recorded["resources"] = [_copied(first, number) for number in range(_POOLS)]
+        state.write_text(json.dumps(recorded))
 
     def _run(self, command: str, *options: str) -> tuple[float, str]:
         # -input and -no-color are unknown to `version`.
@@ -116,3 +98,18 @@ class _Terraform:
         return run_process(
             [self._program, command, *plain, *options], environment=self._environment, folder=self._folder
         )
+
+
+def _name(number: int) -> str:
+    return f"pool-{number:05}"
+
+
+def _input(number: int) -> dict[str, Any]:
+    return {"name": _name(number), "machine_type": "p5.48xlarge", "nodes": 1, "spot": False}
+
+
+def _copied(first: dict[str, Any], number: int) -> dict[str, Any]:
+    copy: dict[str, Any] = json.loads(json.dumps(first).replace(_name(0), _name(number)))
+    [instance] = copy["instances"]
+    instance["attributes"]["id"] = f"{number:08x}{instance['attributes']['id'][8:]}"
+    return copy
