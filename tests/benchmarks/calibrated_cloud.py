@@ -70,7 +70,7 @@ class CalibratedDriver:
         with _calibrated():
             return _ZONES
 
-    def ensure_cluster(self, spec: ClusterSpec) -> ObservedCluster:
+    def ensure_cluster(self, spec: ClusterSpec, first: tuple[NodePoolSpec, ...] = ()) -> ObservedCluster:
         """Create it at once: two calls for the first time, then one."""
         found = self.get_cluster(spec)
         if found is None:

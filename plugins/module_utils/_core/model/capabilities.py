@@ -25,6 +25,7 @@ class Capabilities:
         title: what people call its managed Kubernetes.
         has_driver: whether this version can reach it. Without one, an account can be recorded and no pool stands on it.
         spot: Spot node pools.
+        cluster_needs_nodes: a cluster is created together with its first node pools, and never without one.
         zero_nodes: a fixed-size node pool may have no nodes.
         zones: node pools can be pinned to zones.
         private_nodes: `privateNodes` has a meaning.
@@ -40,6 +41,7 @@ class Capabilities:
     title: str
     has_driver: bool
     spot: bool
+    cluster_needs_nodes: bool
     zero_nodes: bool
     zones: bool
     private_nodes: bool
@@ -59,6 +61,7 @@ CAPABILITIES: dict[str, Capabilities] = {
         title="EKS",
         has_driver=True,
         spot=True,
+        cluster_needs_nodes=False,
         zero_nodes=True,
         zones=True,
         private_nodes=True,
@@ -75,6 +78,7 @@ CAPABILITIES: dict[str, Capabilities] = {
         title="GKE",
         has_driver=False,
         spot=True,
+        cluster_needs_nodes=True,
         zero_nodes=True,
         zones=True,
         private_nodes=True,
@@ -92,6 +96,7 @@ CAPABILITIES: dict[str, Capabilities] = {
         title="DOKS",
         has_driver=False,
         spot=True,
+        cluster_needs_nodes=True,
         zero_nodes=False,
         zones=False,
         private_nodes=False,

@@ -113,7 +113,7 @@ class Driver(Protocol):
             InvalidRequest: what the account names (e.g. a subnet) does not exist; the text says which.
         """
 
-    def ensure_cluster(self, spec: ClusterSpec) -> ObservedCluster:
+    def ensure_cluster(self, spec: ClusterSpec, first: tuple[NodePoolSpec, ...] = ()) -> ObservedCluster:
         """Read the cluster, and create it if there is none. Returns at once, usually with status CREATING.
 
         One read where it is as wanted. A cluster that exists is returned as it is, whatever its status: failed ones
@@ -121,8 +121,14 @@ class Driver(Protocol):
         allows, and returned as UPDATING; the next call takes the next step. It is never made older (planning refuses
         that; a version that the provider raised by itself stays), and nothing else of it changes.
 
+        Arguments:
+            first: node pools that are created in the same call where the provider makes no cluster without nodes
+                (`capabilities.cluster_needs_nodes`). Of no effect elsewhere, and on a cluster that is there: what is
+                missing then is ensure_node_pool's. One of them that gets no machines does not lose the cluster.
+
         Raises:
             AlreadyExists: a cluster of that name is not ours.
+            InvalidRequest: the provider makes no cluster without nodes, and `first` names none; nothing was sent.
             OperationInProgress: the provider still holds the name of a cluster that it no longer shows.
             ProviderQuotaExceeded, PermissionDenied, InvalidRequest, …: the create or the upgrade was refused, or the
                 provider gave the upgrade up a while ago. The cluster serves as before: get_cluster reads it.

@@ -58,7 +58,7 @@ class EksDriver:
         with self._calling() as call:
             return zones_of_subnets(call, self._clients.ec2, self._settings.subnet_ids)
 
-    def ensure_cluster(self, spec: ClusterSpec) -> ObservedCluster:
+    def ensure_cluster(self, spec: ClusterSpec, first: tuple[NodePoolSpec, ...] = ()) -> ObservedCluster:  # noqa: ARG002 -- EKS makes clusters without nodes
         """One DescribeCluster where it is as wanted; CreateCluster; ListUpdates … UpdateClusterVersion."""
         with self._calling(spec) as call:
             return clusters.ensure(call, self._clients.eks, spec, settings=self._settings, now=self._clock.now())
