@@ -37,10 +37,6 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.reading import (
     find_node_pools,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes import (
-    claim_due,
-    run_leased,
-)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import clusters, events, fleet, work
 from ansible_collections.better_compute.fleet.tests.support import rows
 from ansible_collections.better_compute.fleet.tests.support.node_pool_desk import PLACES, Desk
@@ -179,11 +175,3 @@ def test_an_autopilot_cluster_takes_no_node_pools(desk: Desk) -> None:
     assert {name: held for name, held in desk.rows().items() if name != "clusters"} == {
         name: held for name, held in before.items() if name != "clusters"
     }
-
-
-def test_a_pass_over_a_cluster_without_a_pool_harms_nothing(desk: Desk, own: ClusterRecord) -> None:
-    made = create_node_pool(desk.session, tenant_id=ACME, wanted=desk.wanted(cluster_id=own.id))
-    leases = [lease for lease in claim_due(desk.session, limit=9) if lease.unit == own.id]
-    assert len(leases) == 1
-    run_leased(desk.session, leases[0])
-    assert desk.recorded(made.id) == made

@@ -16,7 +16,8 @@ from ..cluster.api import require_client
 from ..model.errors import StaleLease, StoreUnavailable
 from ..model.ids import PoolId
 from ..model.records import Lease
-from ..reconcile.passes import Doors, run_pass
+from ..reconcile.doors import Doors
+from ..reconcile.passes import run_pass
 from ..reconcile.timing import Intervals
 from ..store import fleet, work
 from .session import Session

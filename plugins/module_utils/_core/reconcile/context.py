@@ -28,41 +28,28 @@ _RENEW_BELOW = timedelta(seconds=40)
 
 
 @dataclass(slots=True, kw_only=True)
-class PassContext:
-    """One pass's working memory. Steps replace the records here when they write new ones.
+class ClusterContext:
+    """A pass's working memory about its cluster. Steps replace the records here when they write new ones.
 
     Attributes:
         observed: the cluster as the provider just described it; None while it is unknown or does not exist.
         provider_answered: whether `observed` is the provider's word, so that None means: it does not exist.
-        api: the cluster's Kubernetes API; None while there is no way in.
-        claimed: whether this pass saw the cluster's claim in our hands.
-        closed: the node pools whose nodes take no new bookings, and no others; None while this pass does not know.
-        matching: what the complete Node list of this pass says; None means unknown.
-        agent_applied: whether bcd's objects stand as they should.
-        finished: whether a teardown has ended and the pool's work unit is gone.
+        finished: whether a teardown has ended and the work unit is gone.
     """
 
     store: Store
     lease: Lease
     clock: Clock
     driver: Driver
-    agent: AgentSettings | None
-    pool: PoolRecord
     account: AccountRecord
     cluster: ClusterRecord
     node_pools: tuple[NodePoolRecord, ...]
-    substrate: SubstrateRecord
     observed: ObservedCluster | None = None
     provider_answered: bool = False
-    api: ClusterApi | None = None
-    claimed: bool = False
-    closed: frozenset[str] | None = None
-    matching: Matching | None = None
-    agent_applied: bool = False
     finished: bool = False
 
     def write(self) -> AbstractContextManager[Tx]:
-        """A write transaction guarded by the lease: StaleLease when somebody else has the pool by now."""
+        """A write transaction guarded by the lease: StaleLease when somebody else has the unit by now."""
         return self.store.write(lease=self.lease)
 
     def renew(self) -> None:
@@ -70,12 +57,6 @@ class PassContext:
         if self.lease.until - self.clock.now() < _RENEW_BELOW:
             with self.write() as tx:
                 self.lease = work.renew(tx, self.lease)
-
-    def close(self) -> None:
-        """Shut the cluster's API: its credential ends with the pass."""
-        if self.api is not None:
-            self.api.close()
-            self.api = None
 
     @property
     def now(self) -> datetime:
@@ -105,3 +86,31 @@ class PassContext:
             private_nodes=self.cluster.private_nodes,
             tags=self.cluster_spec.tags,
         )
+
+
+@dataclass(slots=True, kw_only=True)
+class PassContext(ClusterContext):
+    """The working memory of a pass over a pool: its cluster, and what runs in that.
+
+    Attributes:
+        api: the cluster's Kubernetes API; None while there is no way in.
+        claimed: whether this pass saw the cluster's claim in our hands.
+        closed: the node pools whose nodes take no new bookings, and no others; None while this pass does not know.
+        matching: what the complete Node list of this pass says; None means unknown.
+        agent_applied: whether bcd's objects stand as they should.
+    """
+
+    agent: AgentSettings | None
+    pool: PoolRecord
+    substrate: SubstrateRecord
+    api: ClusterApi | None = None
+    claimed: bool = False
+    closed: frozenset[str] | None = None
+    matching: Matching | None = None
+    agent_applied: bool = False
+
+    def close(self) -> None:
+        """Shut the cluster's API: its credential ends with the pass."""
+        if self.api is not None:
+            self.api.close()
+            self.api = None

@@ -10,19 +10,19 @@ one write-back closes it and gives the lease back in the same transaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 from ..cluster import names
-from ..model.agent import AgentSettings
-from ..model.clock import Clock
 from ..model.errors import ProviderError
-from ..model.ids import PoolId
-from ..model.records import AccountRecord, Lease
+from ..model.ids import ClusterId, PoolId
+from ..model.records import ClusterRecord, Lease
 from ..model.states import ClusterState, Intent, SubstrateState
-from ..providers.contract import Driver
-from ..store import Store, Tx, clusters, events, fleet, substrates, work
+from ..store import Tx, clusters, fleet, substrates, work
+from .cluster_passes import run_cluster_pass
 from .context import PassContext
+from .doors import Doors
+from .events import tell_cluster
 from .outcome import Outcome
 from .steps.agent import apply_agent
 from .steps.claim import hold_claim
@@ -34,7 +34,6 @@ from .steps.join_token import keep_join_token, withdraw_token
 from .steps.node_pools import converge_node_pools
 from .steps.nodes import care_for_nodes, standing_nodes
 from .steps.withdraw import cordon_and_wait, look, remove_bcd
-from .timing import Intervals
 from .verdict import Verdict, judge_run, judge_tear_down
 
 Step: TypeAlias = Callable[[PassContext], Outcome]
@@ -65,26 +64,8 @@ _ORDERED = frozenset({cordon_and_wait, remove_bcd, delete_at_provider})
 """What comes after one of these in a teardown needs it done."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Doors:
-    """What a pass needs of the outside.
-
-    Attributes:
-        open_driver: gives the driver of an account; raises ProviderError when its credential cannot be had.
-        agent: how bcd is run; None when the settings do not say.
-        stopping: whether the process was told to end: a pass then stops between two steps.
-    """
-
-    store: Store
-    clock: Clock
-    open_driver: Callable[[AccountRecord], Driver]
-    agent: AgentSettings | None
-    stopping: Callable[[], bool]
-    intervals: Intervals
-
-
 def run_pass(doors: Doors, lease: Lease) -> None:
-    """Run one pass over the pool that `lease` is held on, write back, and give the lease back.
+    """Run one pass over the pool (or tenant's own cluster) of `lease`, write back, and give the lease back.
 
     A process that is told to end gives it back after the step in hand, due at once: whoever comes next begins anew.
 
@@ -92,6 +73,10 @@ def run_pass(doors: Doors, lease: Lease) -> None:
         StaleLease: somebody else has the pool by now; nothing more was written.
         StoreUnavailable: the database went away; the lease lapses by itself.
     """
+    own = _cluster_without_pool(doors, lease)
+    if own is not None:
+        run_cluster_pass(doors, lease, own)
+        return
     try:
         ctx = _load(doors, lease)
     except ProviderError as error:
@@ -115,6 +100,12 @@ def run_pass(doors: Doors, lease: Lease) -> None:
     verdict = _judge_tear_down(ctx, outcomes, doors) if tear_down else _judge_run(ctx, outcomes, doors)
     with ctx.write() as tx:
         _write_back(tx, ctx, verdict)
+
+
+def _cluster_without_pool(doors: Doors, lease: Lease) -> ClusterRecord | None:
+    with doors.store.read() as tx:
+        cluster = clusters.cluster(tx, ClusterId(lease.unit))
+    return None if cluster is None or cluster.state == ClusterState.DELETED else cluster
 
 
 def _record_refused_account(doors: Doors, lease: Lease, error: ProviderError) -> None:
@@ -196,17 +187,5 @@ def _write_back(tx: Tx, ctx: PassContext, verdict: Verdict) -> None:
     moved = pool is None or pool.generation != ctx.pool.generation or pool.intent != ctx.pool.intent
     if not moved and clusters.set_cluster_status(tx, verdict.cluster):
         substrates.put_substrate(tx, verdict.substrate)
-        _tell(tx, ctx, verdict)
+        tell_cluster(tx, ctx.cluster, verdict.cluster)
     work.release(tx, ctx.lease, tx.now if moved else tx.now + verdict.next_in)
-
-
-def _tell(tx: Tx, ctx: PassContext, verdict: Verdict) -> None:
-    """The cluster's events: each once, and only on a change (spec: kubernetesClusters)."""
-    before, after = ctx.cluster, verdict.cluster
-    if before.state == after.state or after.state not in (ClusterState.READY, ClusterState.ERROR):
-        return
-    name = str(after.state)
-    if after.state == ClusterState.READY and before.observed_generation:
-        name = "updated"
-    data = {"name": after.name, "message": after.message}
-    events.publish(tx, tenant_id=after.tenant_id, subject=after.id, type=f"kubernetes.cluster.{name}", data=data)

@@ -54,7 +54,7 @@ def judge_run(
         standing_nodes: Nodes that the flavors' ready node pools stand for.
         agent_place: where bcd's DaemonSet stands, as `namespace/name`, for the message about Nodes that do not join.
     """
-    cluster = _judge_cluster(cluster, node_pools, observed, outcomes[0])
+    cluster = judge_cluster(cluster, node_pools, observed, outcomes[0])
     substrate = _judge_substrate(substrate, outcomes, generation if agent_applied else None)
     if substrate.state == SubstrateState.READY and not substrate.message:
         substrate = replace(substrate, message=waiting_message(substrate, now, agent_place=agent_place))
@@ -126,12 +126,13 @@ def waiting_message(substrate: SubstrateRecord, now: datetime, *, agent_place: s
     )
 
 
-def _judge_cluster(
+def judge_cluster(
     cluster: ClusterRecord,
     node_pools: Sequence[NodePoolRecord],
     observed: ObservedCluster | None,
     control_plane: Outcome,
 ) -> ClusterRecord:
+    """The cluster's state: ready once the control plane and every node pool are (spec: kubernetesClusters)."""
     broken = [pool for pool in node_pools if pool.state == NodePoolState.ERROR]
     if broken:
         message = "; ".join(f"node pool {pool.name}: {pool.message}" for pool in broken)

@@ -14,14 +14,19 @@ from ...model.records import ClusterOutputs, ClusterRecord
 from ...model.states import ClusterState, ProviderStatus
 from ...model.versions import is_older
 from ...store import clusters, events, fleet
-from ..context import PassContext
+from ..context import ClusterContext, PassContext
 from ..outcome import DONE, Outcome, Progress, failed, of_error, waiting
 
 
 def ensure_control_plane(ctx: PassContext) -> Outcome:
-    """Create the cluster if there is none; record its outputs and its global id once it serves."""
+    """Have the substrate's cluster. Without bcd it would be of no use, so then none is made."""
     if ctx.agent is None and ctx.cluster.state == ClusterState.PENDING:
         return failed("kubernetes.substrate-agent-missing: nothing is created before the settings have an [agent]")
+    return ensure_cluster(ctx)
+
+
+def ensure_cluster(ctx: ClusterContext) -> Outcome:
+    """Create the cluster if there is none; record its outputs and its global id once it serves."""
     try:
         _record_places(ctx)
         _record_intent(ctx)
@@ -37,7 +42,7 @@ def ensure_control_plane(ctx: PassContext) -> Outcome:
     return recorded
 
 
-def _refused(ctx: PassContext, error: ProviderError) -> Outcome:
+def _refused(ctx: ClusterContext, error: ProviderError) -> Outcome:
     """What was wanted was refused. A control plane that stands all the same does not keep its node pools waiting."""
     outcome = of_error(error, doing=f"cluster {ctx.cluster.name}")
     if ctx.cluster.ready_before and outcome.progress == Progress.FAILED:
@@ -51,7 +56,7 @@ def _refused(ctx: PassContext, error: ProviderError) -> Outcome:
     return outcome
 
 
-def _record_places(ctx: PassContext) -> None:
+def _record_places(ctx: ClusterContext) -> None:
     """Read once what the account's nodes are spread over, and in which zones: sizes depend on it ever after."""
     if ctx.account.places is not None:
         return
@@ -61,7 +66,7 @@ def _record_places(ctx: PassContext) -> None:
     ctx.account = replace(ctx.account, places=places)
 
 
-def _record_intent(ctx: PassContext) -> None:
+def _record_intent(ctx: ClusterContext) -> None:
     """Commit that a create is about to be sent, before it is: a crash after it knows where to look."""
     if ctx.cluster.state != ClusterState.PENDING:
         return
@@ -79,7 +84,7 @@ def _not_serving(observed: ObservedCluster) -> Outcome:
     return waiting(f"cluster {observed.name} is being created")
 
 
-def _record_outputs(ctx: PassContext, observed: ObservedCluster) -> Outcome:
+def _record_outputs(ctx: ClusterContext, observed: ObservedCluster) -> Outcome:
     cluster = replace(ctx.cluster, outputs=observed.outputs, ready_before=True)
     if cluster == ctx.cluster:
         return DONE

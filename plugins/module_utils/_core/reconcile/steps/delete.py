@@ -10,12 +10,12 @@ from dataclasses import replace
 from ...model.errors import NotFound, ProviderError
 from ...model.labels import CLUSTER
 from ...providers.contract import Deletion
-from ..context import PassContext
+from ..context import ClusterContext
 from ..outcome import DONE, Outcome, Progress, failed, of_error, unknown, waiting
 from ..timing import delete_retry
 
 
-def delete_at_provider(ctx: PassContext) -> Outcome:
+def delete_at_provider(ctx: ClusterContext) -> Outcome:
     """Delete what carries our tags. A refusal is kept with its reason and tried again with a growing wait."""
     if not ctx.provider_answered:
         return unknown(f"whether cluster {ctx.cluster.name} still exists is not known")
@@ -32,7 +32,7 @@ def delete_at_provider(ctx: PassContext) -> Outcome:
     return DONE if _gone_again(ctx) else waiting(f"cluster {ctx.cluster.name} is being deleted")
 
 
-def _gone_again(ctx: PassContext) -> bool:
+def _gone_again(ctx: ClusterContext) -> bool:
     """Ask once more: a name-based 'not found' counts when the provider has said it twice."""
     try:
         return ctx.driver.get_cluster(ctx.cluster_spec) is None
@@ -40,7 +40,7 @@ def _gone_again(ctx: PassContext) -> bool:
         return False
 
 
-def _delete_node_pools(ctx: PassContext) -> list[str]:
+def _delete_node_pools(ctx: ClusterContext) -> list[str]:
     """Ask for the deletion of each node pool that carries our cluster's tag; the names of those still there."""
     try:
         found = ctx.driver.get_node_pools(ctx.cluster_spec)
@@ -54,7 +54,7 @@ def _delete_node_pools(ctx: PassContext) -> list[str]:
     return left
 
 
-def _refused(ctx: PassContext, error: ProviderError) -> Outcome:
+def _refused(ctx: ClusterContext, error: ProviderError) -> Outcome:
     outcome = of_error(error, doing=f"deleting cluster {ctx.cluster.name}")
     if outcome.progress != Progress.FAILED:
         return outcome

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ...model.states import ClusterState, Intent, NodePoolState, SubstrateState
 from ...nodes import retiring
 from ...store import Tx, clusters, events, fleet, substrates, work
-from ..context import PassContext
+from ..context import ClusterContext, PassContext
 from ..outcome import DONE, Outcome, waiting
 
 
@@ -20,12 +20,9 @@ def finish(ctx: PassContext) -> Outcome:
         pool = fleet.pool(tx, ctx.pool.id)
         if pool is None or pool.intent != Intent.TEAR_DOWN:
             return waiting("the pool was declared anew while it was torn down")
+        if not _mark_deleted(tx, ctx):
+            return waiting("something else was wanted of the cluster while it was torn down")
         retiring.retire_all(tx, pool=pool)
-        for record in ctx.node_pools:
-            clusters.set_node_pool_status(tx, replace(record, state=NodePoolState.DELETED, message=""))
-            _tell(tx, ctx, "nodepool.deleted", {"nodePoolId": record.id, "name": record.name})
-        clusters.set_cluster_status(tx, replace(ctx.cluster, state=ClusterState.DELETED, message=""))
-        _tell(tx, ctx, "cluster.deleted", {"name": ctx.cluster.name})
         substrates.put_substrate(
             tx,
             replace(
@@ -44,5 +41,26 @@ def finish(ctx: PassContext) -> Outcome:
     return DONE
 
 
-def _tell(tx: Tx, ctx: PassContext, name: str, data: dict[str, str]) -> None:
+def finish_cluster(ctx: ClusterContext) -> Outcome:
+    """Mark a tenant's own cluster and its node pools deleted, and end its passes: one transaction."""
+    with ctx.write() as tx:
+        if not _mark_deleted(tx, ctx):
+            return waiting("something else was wanted of the cluster while it was deleted")
+        work.remove_unit(tx, ctx.lease.unit)
+    ctx.finished = True
+    return DONE
+
+
+def _mark_deleted(tx: Tx, ctx: ClusterContext) -> bool:
+    """Mark the cluster and its node pools; False, with nothing written, when something else is wanted of it by now."""
+    if not clusters.set_cluster_status(tx, replace(ctx.cluster, state=ClusterState.DELETED, message="")):
+        return False
+    for record in ctx.node_pools:
+        clusters.set_node_pool_status(tx, replace(record, state=NodePoolState.DELETED, message=""))
+        _tell(tx, ctx, "nodepool.deleted", {"nodePoolId": record.id, "name": record.name})
+    _tell(tx, ctx, "cluster.deleted", {"name": ctx.cluster.name})
+    return True
+
+
+def _tell(tx: Tx, ctx: ClusterContext, name: str, data: dict[str, str]) -> None:
     events.publish(tx, tenant_id=ctx.cluster.tenant_id, subject=ctx.cluster.id, type=f"kubernetes.{name}", data=data)

@@ -9,7 +9,7 @@ The decisions are in reconcile/node_pool_rules.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ...model.errors import InvalidRequest, ProviderError
@@ -20,7 +20,7 @@ from ...model.states import NodePoolState, ProviderStatus
 from ...providers.contract import Deletion, NodePoolSpec
 from ...store import clusters, events
 from .. import node_pool_rules as rules
-from ..context import PassContext
+from ..context import ClusterContext, PassContext
 from ..outcome import DONE, Outcome, of_error, passes_by
 from ..specs import zones_without_places
 from .upgrade import follow_control_plane
@@ -39,7 +39,7 @@ class _Work:
         stored: records that the step has written already, as they stand in the database now.
     """
 
-    ctx: PassContext
+    ctx: ClusterContext
     observed: dict[str, ObservedNodePool]
     versions: Mapping[NodePoolId, str]
     stored: dict[NodePoolId, NodePoolRecord] = field(default_factory=dict)
@@ -75,14 +75,29 @@ class _Work:
 
 
 def converge_node_pools(ctx: PassContext) -> Outcome:
-    """Bring every recorded node pool one safe step further."""
-    if not ctx.provider_answered or not ctx.claimed:
+    """Bring every node pool of a substrate one safe step further, once the claim is held."""
+    if not ctx.claimed:
+        return DONE
+    return _converge_all(ctx, lambda observed: follow_control_plane(ctx, observed))
+
+
+def converge_tenants_node_pools(ctx: ClusterContext) -> Outcome:
+    """Bring every node pool of a tenant's own cluster one safe step further. Their nodes keep their version."""
+    if ctx.observed is None or not ctx.observed.serves:
+        return DONE
+    return _converge_all(ctx, lambda _observed: {})
+
+
+def _converge_all(
+    ctx: ClusterContext, versions_of: Callable[[Mapping[str, ObservedNodePool]], Mapping[NodePoolId, str]]
+) -> Outcome:
+    if not ctx.provider_answered:
         return DONE
     try:
         observed = {found.name: found for found in ctx.driver.get_node_pools(ctx.cluster_spec)}
     except ProviderError as error:
         return of_error(error, doing=f"node pools of cluster {ctx.cluster.name}")
-    work = _Work(ctx=ctx, observed=observed, versions=follow_control_plane(ctx, observed))
+    work = _Work(ctx=ctx, observed=observed, versions=versions_of(observed))
     after = tuple(_converge(work, record) for record in ctx.node_pools)
     _record(work, after)
     return rules.sum_up(after, work.observed)
