@@ -9,6 +9,7 @@ import base64
 from functools import partial
 from typing import Final
 
+from google.cloud.container_v1.types import cluster_service as api
 from grpc import StatusCode
 
 from . import constraints, node_pools, versions
@@ -20,7 +21,6 @@ from .records import (
     Message,
     Operation,
     OperationType,
-    api,
     cluster_link,
     new_etag,
     timestamp,

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 from uuid import uuid4
 
+from google.cloud.container_v1.types import cluster_service as api
 from google.rpc.code_pb2 import Code
 from google.rpc.status_pb2 import Status
 
@@ -18,7 +19,7 @@ from ..engine import inventory
 from .capacity import QUOTA, STOCKOUT
 from .machine_types import gpu_model
 from .project import PROJECT_ID, region
-from .records import Cluster, Instance, Message, NodePool, Operation, PoolStatus, api
+from .records import Cluster, Instance, Message, NodePool, Operation, PoolStatus
 from .state import CLOUD, State
 
 _EFFECTS: Final = {1: "NoSchedule", 2: "PreferNoSchedule", 3: "NoExecute"}
@@ -204,10 +205,10 @@ def shortage(state: State, pool: NodePool) -> Status:
 
 def condition(error: Status) -> Message:
     """The condition that shows an operation's error."""
-    code = next((c for c in (STOCKOUT, QUOTA) if f"[{c}]" in error.message), "UNKNOWN")
-    return api.StatusCondition.pb()(
-        code=api.StatusCondition.Code[code], canonical_code=error.code, message=error.message
-    )
+    codes = api.StatusCondition.Code
+    known = {STOCKOUT: codes.GCE_STOCKOUT, QUOTA: codes.GCE_QUOTA_EXCEEDED}
+    code = next((shown for name, shown in known.items() if f"[{name}]" in error.message), codes.UNKNOWN)
+    return api.StatusCondition.pb()(code=code, canonical_code=error.code, message=error.message)
 
 
 def _fail(state: State, cluster: Cluster, pool: NodePool, operation: Operation) -> None:

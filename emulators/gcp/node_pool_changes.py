@@ -64,7 +64,7 @@ def update(state: State, request: Message) -> Message:
     if not wanted:
         raise invalid("At least one of ['node_version', 'labels', 'taints', …] must be specified.")
     if wanted - _EMULATED:
-        raise GcpError(StatusCode.UNIMPLEMENTED, f"The emulator does not update {sorted(wanted - _EMULATED)[0]}.")
+        raise GcpError(StatusCode.UNIMPLEMENTED, f"The emulator does not update {min(wanted - _EMULATED)}.")
     if request.node_version and len(wanted) > 1:
         raise invalid("node_version must be updated alone.")
     if request.etag and request.etag != pool.shown.etag:
@@ -109,7 +109,7 @@ def _roll(state: State, cluster: Cluster, pool: NodePool, operation: Operation) 
     state.after(state.timings.node_pool_roll, kind="roll-node-pool", target=pool.name, finish=again)
 
 
-def _begin(state: State, kind: OperationType, cluster: Cluster, pool: NodePool) -> Operation:
+def _begin(state: State, kind: int, cluster: Cluster, pool: NodePool) -> Operation:
     operation = state.begin(
         kind, location=cluster.location, cluster=cluster.name, pool=pool.name, pending=state.timings.pending
     )

@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
+from google.cloud.container_v1.types import cluster_service as api
+
 from . import constraints, instances, versions
 from .errors import already_exists, invalid
 from .machine_types import machine_type
@@ -18,7 +20,6 @@ from .records import (
     Operation,
     OperationType,
     PoolStatus,
-    api,
     cluster_link,
     group_link,
     group_name,

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+from google.cloud.container_v1.types import cluster_service as api
+
 from .errors import not_found
 from .project import PROJECT_ID
-from .records import Message, api, kind_of_location
+from .records import Message, kind_of_location
 from .state import State, parse
 
 

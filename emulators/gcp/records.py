@@ -174,7 +174,7 @@ def kind_of_location(location: str) -> str:
 
 
 def new_operation(
-    kind: api.Operation.Type, *, location: str, cluster: str, pool: str | None, now: datetime, pending: float
+    kind: int, *, location: str, cluster: str, pool: str | None, now: datetime, pending: float
 ) -> Operation:
     """An operation that has just begun; its links use the project's number."""
     name = f"operation-{int(now.timestamp() * 1000)}-{uuid4()}"

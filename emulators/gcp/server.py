@@ -12,13 +12,14 @@ from functools import partial
 from typing import Any, Final
 
 import grpc
+from google.cloud.container_v1.types import cluster_service as api
 from grpc_status import rpc_status
 
 from ..engine import Answer, Call, Engine, InjectedError, ReplyLost
 from . import clusters, node_pool_changes, node_pools, operation_reads
 from .errors import GcpError, of_http_status
 from .project import Tokens
-from .records import Message, api
+from .records import Message
 from .state import CLOUD, State
 
 SERVICE: Final = "google.container.v1.ClusterManager"
@@ -105,6 +106,7 @@ class GkeServer:
                 return Answer(status=error.http_status)
             return Answer(status=200, body=body)
 
+        answer = Answer(status=200)
         try:
             answer = self._engine.handle(call, effect)
         except InjectedError as error:

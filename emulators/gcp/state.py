@@ -24,7 +24,6 @@ from .records import (
     NodePool,
     Operation,
     OperationStatus,
-    OperationType,
     kind_of_location,
     new_operation,
     timestamp,
@@ -91,7 +90,7 @@ class State:
         self.engine.operations.begin(kind=kind, target=target, seconds=seconds, finish=end)
 
     def begin(
-        self, kind: OperationType, *, location: str, cluster: str, pool: str | None = None, pending: float = 0.0
+        self, kind: int, *, location: str, cluster: str, pool: str | None = None, pending: float = 0.0
     ) -> Operation:
         """Begin an operation; it ends by `finish`.
 
