@@ -8,9 +8,9 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from ..aws.protocols import ClusterApis, MachineHost
 from ..engine import Engine, FaultScript, RequestLog
 from ..engine.clock import Clock
+from ..neighbours import ClusterApis, MachineHost
 from . import instances
 from .capacity import Capacity
 from .project import OPERATOR, PROJECT_ID, Tokens

@@ -14,8 +14,8 @@ from google.cloud.container_v1.types import cluster_service as api
 from google.rpc.code_pb2 import Code
 from google.rpc.status_pb2 import Status
 
-from ..aws.protocols import Machine
 from ..engine import inventory
+from ..neighbours import Machine
 from .capacity import QUOTA, STOCKOUT
 from .machine_types import gpu_model
 from .project import PROJECT_ID, region

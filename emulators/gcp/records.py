@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from google.cloud.container_v1.types import cluster_service as api
 
-from ..aws.protocols import Machine
+from ..neighbours import Machine
 from .project import PROJECT_ID, PROJECT_NUMBER, is_zone
 
 Message = Any

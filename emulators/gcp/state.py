@@ -6,16 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import RLock
 from typing import Final
 
 from google.rpc.status_pb2 import Status
 from grpc import StatusCode
 
-from ..aws.protocols import ClusterApis, MachineHost
-from ..engine import Engine
+from ..engine import Changing, Engine
+from ..neighbours import ClusterApis, MachineHost
 from .capacity import Capacity
 from .errors import GcpError, busy, invalid, not_found
 from .project import PROJECT_ID, PROJECT_NUMBER, check_location
@@ -43,12 +40,12 @@ _NAME: Final = re.compile(
 )
 
 
-class State:
+class State(Changing):
     """Everything is read and changed within `changing`."""
 
     def __init__(self, *, engine: Engine, apis: ClusterApis, machines: MachineHost, timings: Timings) -> None:
         """Nothing exists."""
-        self.engine = engine
+        super().__init__(engine)
         self.apis = apis
         self.machines = machines
         self.timings = timings
@@ -56,38 +53,6 @@ class State:
         self.clusters: dict[tuple[str, str], Cluster] = {}
         self.operations: dict[str, Operation] = {}
         self.launched = 0
-        self._lock = RLock()
-        self._depth = 0
-        self._later: list[Callable[[], None]] = []
-
-    @contextmanager
-    def changing(self) -> Iterator[None]:
-        """Hold the lock; what was put off with `later` runs once it is released, because neighbours may call back."""
-        self._lock.acquire()
-        self._depth += 1
-        later: list[Callable[[], None]] = []
-        try:
-            yield
-        finally:
-            self._depth -= 1
-            if self._depth == 0:
-                later, self._later = self._later, []
-            self._lock.release()
-        for effect in later:
-            effect()
-
-    def later(self, effect: Callable[[], None]) -> None:
-        """Put off a call to a neighbour until the lock is released."""
-        self._later.append(effect)
-
-    def after(self, seconds: float, *, kind: str, target: str, finish: Callable[[], None]) -> None:
-        """Change the state after a while."""
-
-        def end() -> None:
-            with self.changing():
-                finish()
-
-        self.engine.operations.begin(kind=kind, target=target, seconds=seconds, finish=end)
 
     def begin(
         self, kind: int, *, location: str, cluster: str, pool: str | None = None, pending: float = 0.0
