@@ -26,6 +26,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import open_store
 from ansible_collections.better_compute.fleet.plugins.modules import (
+    bc_cluster,
+    bc_cluster_info,
     bc_fleet,
     bc_fleet_info,
     bc_nodepool,
@@ -40,6 +42,8 @@ from .life.fleet_at_hand import Fleet
 _MODULES = {
     module.__name__.rpartition(".")[2]: module.main
     for module in (
+        bc_cluster,
+        bc_cluster_info,
         bc_fleet,
         bc_fleet_info,
         bc_nodepool,

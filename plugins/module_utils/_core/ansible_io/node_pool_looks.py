@@ -20,24 +20,10 @@ from ..model.records import NodePoolRecord
 from ..model.states import NodePoolState
 from ..operations.node_pools.deciding import NodePoolChange, NodePoolsPlan, Wish
 from ..operations.node_pools.planning import plan_node_pools
-from ..operations.node_pools.telling import to_data
+from ..operations.node_pools.telling import declared, to_data
 from ..operations.session import Session
 from .edge import run_module
 from .node_pool_wishes import NODE_POOL_ARGUMENTS, NOT_BOTH, asked
-
-_DECLARED = (
-    "machine_type",
-    "node_count",
-    "autoscaling",
-    "spot",
-    "disk_gib",
-    "disk_type",
-    "accelerators",
-    "zones",
-    "labels",
-    "taints",
-)
-"""What a caller declares of a node pool; the rest of its data is status."""
 
 
 def run_node_pool_plan() -> None:
@@ -126,12 +112,7 @@ def _diff(plan: NodePoolsPlan) -> dict[str, Any]:
     for change in plan.changes:
         name = f"{_pool_name(change) or change.standing.cluster.name}/{change.wanted.name}"
         if change.before is not None:
-            before[name] = _declared(change.before)
+            before[name] = declared(change.before)
         if change.after is not None and change.after.state != NodePoolState.DELETING:
-            after[name] = _declared(change.after)
+            after[name] = declared(change.after)
     return {"before": before, "after": after}
-
-
-def _declared(record: NodePoolRecord) -> dict[str, Any]:
-    data = to_data(record)
-    return {name: data[name] for name in _DECLARED}

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -22,8 +22,7 @@ WHERE: dict[str, dict[str, Any]] = {"pool": {"type": "str"}, "cluster_id": {"typ
 NOT_BOTH = [("pool", "cluster_id")]
 """What names a cluster is one of them."""
 
-_ITEM: dict[str, dict[str, Any]] = {
-    **WHERE,
+NODE_POOL_FIELDS: dict[str, dict[str, Any]] = {
     "name": {"type": "str", "required": True},
     "machine_type": {"type": "str"},
     "node_count": {"type": "int"},
@@ -54,6 +53,12 @@ _ITEM: dict[str, dict[str, Any]] = {
             "effect": {"type": "str", "required": True, "choices": list(TAINT_EFFECTS)},
         },
     },
+}
+"""What a node pool is declared with, on whichever cluster."""
+
+_ITEM: dict[str, dict[str, Any]] = {
+    **WHERE,
+    **NODE_POOL_FIELDS,
     "idempotency_key": {"type": "str", "no_log": False},
 }
 
@@ -99,11 +104,20 @@ def asked(params: Mapping[str, Any]) -> Asked:
 def _wanted(index: int, item: Mapping[str, Any], params: Mapping[str, Any]) -> WantedNodePool:
     own = item["pool"] is not None or item["cluster_id"] is not None
     where = item if own else params
-    cluster_id, accelerators, zones, taints = where["cluster_id"], item["accelerators"], item["zones"], item["taints"]
-    return WantedNodePool(
-        path=f"node_pools[{index}]",
+    cluster_id = where["cluster_id"]
+    return replace(
+        wanted_node_pool(item, path=f"node_pools[{index}]"),
         pool=where["pool"],
         cluster_id=None if cluster_id is None else ClusterId(cluster_id),
+        idempotency_key=item["idempotency_key"],
+    )
+
+
+def wanted_node_pool(item: Mapping[str, Any], *, path: str) -> WantedNodePool:
+    """A node pool's fields (NODE_POOL_FIELDS), read; its cluster is not said yet."""
+    accelerators, zones, taints = item["accelerators"], item["zones"], item["taints"]
+    return WantedNodePool(
+        path=path,
         name=item["name"],
         machine_type=item["machine_type"],
         node_count=item["node_count"],
@@ -115,7 +129,6 @@ def _wanted(index: int, item: Mapping[str, Any], params: Mapping[str, Any]) -> W
         zones=None if zones is None else tuple(zones),
         labels=item["labels"],
         taints=None if taints is None else tuple(Taint(**{**taint, "value": taint["value"] or ""}) for taint in taints),
-        idempotency_key=item["idempotency_key"],
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from ..model.errors import Code
-from ..model.ids import NodePoolId, PoolId
+from ..model.ids import NodePoolId
 from ..model.records import NodePoolRecord
 from ..operations.drivers import drivers
 from ..operations.node_pools.deciding import NodePoolChange, NodePoolsPlan
@@ -23,8 +23,6 @@ from ..operations.session import Session
 from .edge import run_module
 from .node_pool_looks import as_recorded, owner, record_of, result, unsettled
 from .node_pool_wishes import NODE_POOL_ARGUMENTS, NOT_BOTH, Asked, asked
-
-_NO_PASSES = "it is recorded, and this version does not converge clusters without a pool yet"
 
 
 def run_node_pools() -> None:
@@ -55,24 +53,30 @@ def _bring_about(
     if plan.changes:
         plan = apply_node_pools(session, tenant_id=call.tenant_id, wanted=call.wanted, wish=call.wish)
     entries = (*plan.changes, *unsettled(plan, as_recorded(plan), wish=call.wish))
-    moving = {entry.standing.pool.id for entry in entries if entry.standing.pool is not None}
+    pools = {entry.standing.pool.id for entry in entries if entry.standing.pool is not None}
+    own = {entry.standing.cluster.id for entry in entries if entry.standing.pool is None}
     if not wait:
-        passes.run_once(session, moving)
+        passes.run_once(session, pools | own)
         return plan, recorded_again(session, plan), {}
-    views = passes.run_until_settled(session, moving, timeout=call.timeout)
+    settled = passes.run_all_until_settled(session, pools, own, timeout=call.timeout)
     records = recorded_again(session, plan)
-    reasons = {view.record.pool_id: view.record.message for view in views}
+    reasons: dict[str, str] = {view.record.cluster_id: view.record.message for view in settled.substrates}
+    reasons |= {view.record.id: view.record.message for view in settled.clusters}
     return plan, records, _told_unsettled(unsettled(plan, records, wish=call.wish), records, reasons)
 
 
 def _told_unsettled(
-    entries: list[NodePoolChange], records: Mapping[NodePoolId, NodePoolRecord], reasons: Mapping[PoolId, str]
+    entries: list[NodePoolChange], records: Mapping[NodePoolId, NodePoolRecord], reasons: Mapping[str, str]
 ) -> dict[str, Any]:
-    """The failure for node pools that are not as they were wanted, each with its reason; else empty."""
+    """The failure for node pools that are not as they were wanted, each with its reason; else empty.
+
+    Arguments:
+        reasons: what is told of each cluster, by its id.
+    """
     lines = []
     for entry in entries:
-        record, pool = record_of(entry, records), entry.standing.pool
+        record = record_of(entry, records)
         if record is not None:
-            reason = record.message or (reasons.get(pool.id) if pool else _NO_PASSES) or "no reason yet"
+            reason = record.message or reasons.get(record.cluster_id) or "no reason yet"
             lines.append(f"node pool {record.name} of {owner(entry)} is {record.state}: {reason}")
     return {"failed": True, "code": str(Code.INVALID_STATE), "msg": "\n".join(lines)} if lines else {}

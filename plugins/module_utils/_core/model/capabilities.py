@@ -29,6 +29,7 @@ class Capabilities:
         zero_nodes: a fixed-size node pool may have no nodes.
         zones: node pools can be pinned to zones.
         private_nodes: `privateNodes` has a meaning.
+        autopilot: clusters whose nodes the provider runs, without node pools.
         disk_size: the nodes' disk size can be chosen.
         disk_type: the nodes' disk type can be chosen.
         per_zone_counts: `nodes` counts per zone; else it is the total.
@@ -45,6 +46,7 @@ class Capabilities:
     zero_nodes: bool
     zones: bool
     private_nodes: bool
+    autopilot: bool
     disk_size: bool
     disk_type: bool
     per_zone_counts: bool
@@ -65,6 +67,7 @@ CAPABILITIES: dict[str, Capabilities] = {
         zero_nodes=True,
         zones=True,
         private_nodes=True,
+        autopilot=False,
         disk_size=True,
         disk_type=False,
         per_zone_counts=True,
@@ -82,6 +85,7 @@ CAPABILITIES: dict[str, Capabilities] = {
         zero_nodes=True,
         zones=True,
         private_nodes=True,
+        autopilot=True,
         disk_size=True,
         disk_type=True,
         per_zone_counts=True,
@@ -100,6 +104,7 @@ CAPABILITIES: dict[str, Capabilities] = {
         zero_nodes=False,
         zones=False,
         private_nodes=False,
+        autopilot=False,
         disk_size=False,
         disk_type=False,
         per_zone_counts=False,

@@ -104,6 +104,11 @@ def is_id(text: str) -> bool:
     return _ID_PATTERN.fullmatch(text) is not None
 
 
+def is_cluster_id(text: str) -> bool:
+    """Whether the whole text is a cluster's id."""
+    return text.startswith("kcl_") and is_id(text)
+
+
 def cluster_name(pool_id: PoolId) -> str:
     """The provider-side name of the cluster made for a pool: `bc-` and the pool's ULID, 29 characters.
 

@@ -10,6 +10,9 @@ Patterns are ASCII and anchored, as pydantic takes them. In Python they are used
 from __future__ import annotations
 
 NODE_POOL_NAME = "^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$"
+CLUSTER_NAME = NODE_POOL_NAME
+"""Also the provider's name of a tenant's own cluster: what GKE and DOKS take (40 characters); EKS takes more."""
+
 MACHINE_TYPE = "^[a-z0-9][a-z0-9.-]{0,62}$"
 DISK_TYPE = "^[a-z][a-z0-9-]{1,40}$"
 ACCELERATOR = "^[a-z0-9][a-z0-9-]{0,62}$"

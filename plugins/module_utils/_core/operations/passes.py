@@ -11,15 +11,18 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
 from ..cluster.api import require_client
 from ..model.errors import StaleLease, StoreUnavailable
-from ..model.ids import PoolId
+from ..model.ids import ClusterId, PoolId
 from ..model.records import Lease
 from ..reconcile.doors import Doors
 from ..reconcile.passes import run_pass
 from ..reconcile.timing import Intervals
 from ..store import fleet, work
+from .clusters.views import ClusterView
+from .clusters.views import views_of as clusters_of
 from .session import Session
 from .substrates import SubstrateView, views_of
 
@@ -30,6 +33,9 @@ _LOOK_AGAIN_SECONDS = 0.5
 
 _AFTER_A_FAULT = timedelta(minutes=5)
 """A pass that failed for a reason of our own is not run again at once."""
+
+Unit: TypeAlias = PoolId | ClusterId
+"""What is leased: a pool, or a cluster that backs none."""
 
 Watcher = Callable[[tuple[SubstrateView, ...]], None]
 
@@ -59,10 +65,37 @@ def doors(session: Session) -> Doors:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """What was brought to its end, as it stands: `settled` is False on those that were not settled in time."""
+
+    substrates: tuple[SubstrateView, ...]
+    clusters: tuple[ClusterView, ...]
+
+
 def run_until_settled(
     session: Session, pool_ids: Iterable[PoolId], *, timeout: timedelta, watch: Watcher | None = None
 ) -> tuple[SubstrateView, ...]:
-    """Run passes of these pools, as they fall due, until each is ready, failed or gone.
+    """As :func:`run_all_until_settled`, for pools.
+
+    Arguments:
+        watch: told the substrates after each look, for progress.
+
+    Returns:
+        The substrates as they stand; `settled` is False on those that were not settled in time.
+    """
+    return run_all_until_settled(session, pool_ids, (), timeout=timeout, watch=watch).substrates
+
+
+def run_all_until_settled(
+    session: Session,
+    pool_ids: Iterable[PoolId],
+    cluster_ids: Iterable[ClusterId],
+    *,
+    timeout: timedelta,
+    watch: Watcher | None = None,
+) -> Settled:
+    """Run passes of these pools and clusters without a pool, as they fall due, until each is ready, failed or gone.
 
     A state counts when a pass has ended since this began: an error of yesterday is looked into first. A pool whose
     lease another process holds is watched, not fought for. A pass that the database failed is run again.
@@ -71,24 +104,23 @@ def run_until_settled(
         timeout: when to give up waiting; what is declared stays declared, and the daemon goes on.
         watch: told the substrates after each look, for progress.
 
-    Returns:
-        The substrates as they stand; `settled` is False on those that were not settled in time.
-
     Raises:
         StoreUnavailable: the records cannot be read.
         Exception: a fault of our own in one pool's pass; the others were brought to their end before.
     """
-    units = frozenset(pool_ids)
+    pools, own = frozenset(pool_ids), frozenset(cluster_ids)
+    units: frozenset[Unit] = pools | own
     began = _make_due(session, units)
-    faults: dict[PoolId, Exception] = {}
-    running: dict[PoolId, Future[bool]] = {}
+    faults: dict[Unit, Exception] = {}
+    running: dict[Unit, Future[bool]] = {}
     with ThreadPoolExecutor(max_workers=session.settings.reconcile.workers, thread_name_prefix="pass") as threads:
         while True:
             running = _still_running(running, faults)
-            look = _look(session, units)
+            look = _look(session, pools, own)
             if watch is not None:
                 watch(look.views)
-            moving = {view.record.pool_id for view in look.views if not view.settled}
+            moving: set[Unit] = {view.record.pool_id for view in look.views if not view.settled}
+            moving |= {cluster.record.id for cluster in look.clusters if not cluster.settled}
             # Settled: a pass has ended since we began, and the state that it left is a final one.
             unsettled = {unit for unit, due in look.due.items() if due <= began or unit in moving} - faults.keys()
             late = look.now - began >= timeout
@@ -103,18 +135,21 @@ def run_until_settled(
             else:
                 session.sleep(_LOOK_AGAIN_SECONDS)
     _raise_first(faults)
-    return tuple(replace(view, in_time=view.record.pool_id not in unsettled) for view in look.views)
+    return Settled(
+        substrates=tuple(replace(view, in_time=view.record.pool_id not in unsettled) for view in look.views),
+        clusters=tuple(replace(view, in_time=view.record.id not in unsettled) for view in look.clusters),
+    )
 
 
-def run_once(session: Session, pool_ids: Iterable[PoolId]) -> None:
-    """One pass over each of these pools that nobody else holds, several at once.
+def run_once(session: Session, units: Iterable[Unit]) -> None:
+    """One pass over each of these pools and clusters that nobody else holds, several at once.
 
     Raises:
         Exception: a fault of our own in one pool's pass; the others had theirs.
     """
-    faults: dict[PoolId, Exception] = {}
+    faults: dict[Unit, Exception] = {}
     with ThreadPoolExecutor(max_workers=session.settings.reconcile.workers, thread_name_prefix="pass") as threads:
-        running = {unit: threads.submit(_attempt, session, unit) for unit in pool_ids}
+        running = {unit: threads.submit(_attempt, session, unit) for unit in units}
         wait(running.values())
         _still_running(running, faults)
     _raise_first(faults)
@@ -164,30 +199,38 @@ class _Look:
     """What there is to do at one moment.
 
     Attributes:
-        views: the substrates as they stand.
+        views, clusters: the substrates and clusters as they stand.
         due: when each unit is due; one that wants no passes any more is not in it.
         held: units whose lease is alive, whoever holds it.
     """
 
     now: datetime
     views: tuple[SubstrateView, ...]
-    due: dict[PoolId, datetime]
-    held: frozenset[PoolId]
+    clusters: tuple[ClusterView, ...]
+    due: dict[Unit, datetime]
+    held: frozenset[Unit]
 
 
-def _look(session: Session, units: frozenset[PoolId]) -> _Look:
+def _look(session: Session, pools: frozenset[PoolId], own: frozenset[ClusterId]) -> _Look:
+    units: frozenset[Unit] = pools | own
     with session.store.read() as tx:
         due, held = work.standing(tx, units)
-        return _Look(now=tx.now, views=views_of(tx, fleet.pools_of(tx, units)), due=due, held=held)
+        return _Look(
+            now=tx.now,
+            views=views_of(tx, fleet.pools_of(tx, pools)),
+            clusters=clusters_of(tx, own),
+            due=due,
+            held=held,
+        )
 
 
-def _make_due(session: Session, units: Iterable[PoolId]) -> datetime:
+def _make_due(session: Session, units: Iterable[Unit]) -> datetime:
     with session.store.write() as tx:
         work.make_all_due(tx, units, tx.now)
         return tx.now
 
 
-def _attempt(session: Session, unit: PoolId) -> bool:
+def _attempt(session: Session, unit: Unit) -> bool:
     """One pass, unless somebody else holds the pool or this process was told to end."""
     if session.stopping.is_set():
         return False
@@ -199,7 +242,7 @@ def _attempt(session: Session, unit: PoolId) -> bool:
     return True
 
 
-def _still_running(running: dict[PoolId, Future[bool]], faults: dict[PoolId, Exception]) -> dict[PoolId, Future[bool]]:
+def _still_running(running: dict[Unit, Future[bool]], faults: dict[Unit, Exception]) -> dict[Unit, Future[bool]]:
     """The passes that have not ended. Faults of the others are kept, and hold up nobody else's pass."""
     for unit, future in running.items():
         error = future.exception() if future.done() else None
@@ -209,6 +252,6 @@ def _still_running(running: dict[PoolId, Future[bool]], faults: dict[PoolId, Exc
     return {unit: future for unit, future in running.items() if not future.done()}
 
 
-def _raise_first(faults: dict[PoolId, Exception]) -> None:
+def _raise_first(faults: dict[Unit, Exception]) -> None:
     if faults:
         raise faults[min(faults)]

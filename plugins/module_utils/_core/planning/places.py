@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..model.declared import FleetConfig
 from .changes import Change, ChangeKind, FieldChange, Resource
@@ -17,7 +17,7 @@ from .scope import Scope, covers
 NEEDS_PRUNE = "not in the document: kept, needs prune"
 
 _MOST_NAMED = 5
-"""Pools of a note: ten thousand may stand on one account."""
+"""Pools or clusters of a note: ten thousand may stand on one account."""
 
 
 def plan_sites(config: FleetConfig, recorded: Index, *, scope: Scope, prune: bool) -> list[Change]:
@@ -47,13 +47,15 @@ def plan_accounts(config: FleetConfig, recorded: Index, *, scope: Scope, prune: 
     for account in config.accounts:
         record = recorded.accounts.get(key(account))
         before = account_values(record) if record else None
-        in_use = record is not None and record.id in recorded.on_account
+        in_use = record is not None and (record.id in recorded.on_account or record.id in recorded.clusters_on)
         changes += _declared_change(Resource.ACCOUNT, key(account), before, account_values(account), in_use=in_use)
     declared = {key(account) for account in config.accounts}
     for known_by, row in sorted(recorded.accounts.items()):
         if known_by not in declared and covers(scope.accounts, known_by):
-            standing = recorded.on_account.get(row.id, [])
-            changes.append(_undeclared_change(Resource.ACCOUNT, known_by, account_values(row), standing, prune=prune))
+            standing, own = recorded.on_account.get(row.id, []), recorded.clusters_on.get(row.id, [])
+            changes.append(
+                _undeclared_change(Resource.ACCOUNT, known_by, account_values(row), standing, clusters=own, prune=prune)
+            )
     return changes
 
 
@@ -86,7 +88,13 @@ def _reasons(resource: Resource, fields: tuple[FieldChange, ...]) -> Iterator[st
 
 
 def _undeclared_change(
-    resource: Resource, known_by: Key, values: Values, standing: list[str], *, prune: bool
+    resource: Resource,
+    known_by: Key,
+    values: Values,
+    standing: list[str],
+    *,
+    clusters: Sequence[str] = (),
+    prune: bool,
 ) -> Change:
     tenant, name = known_by
     if not prune:
@@ -97,9 +105,12 @@ def _undeclared_change(
             "next prune"
         )
         return Change(kind=ChangeKind.KEEP, resource=resource, tenant=tenant, name=name, note=note)
+    if clusters:
+        note = f"kept until cluster {_some(clusters)} on it is deleted (bc_cluster): it goes with the next prune then"
+        return Change(kind=ChangeKind.KEEP, resource=resource, tenant=tenant, name=name, note=note)
     return Change(kind=ChangeKind.DELETE, resource=resource, tenant=tenant, name=name, fields=vanishing(values))
 
 
-def _some(names: list[str]) -> str:
+def _some(names: Sequence[str]) -> str:
     more = len(names) - _MOST_NAMED
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

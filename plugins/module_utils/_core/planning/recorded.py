@@ -104,6 +104,7 @@ class Index:
         quotas: by pool and tenant.
         site_titles: each site's title, as naming.titled.
         on_account: titles of the pools whose substrate lives on an account, sorted.
+        clusters_on: names of the clusters without a pool that stand on an account.
         on_site: the pools, leaving ones too, that stand at a site.
     """
 
@@ -114,6 +115,7 @@ class Index:
     quotas: Mapping[tuple[Key, TenantId], QuotaRecord]
     site_titles: Mapping[SiteId, str]
     on_account: Mapping[AccountId, list[str]]
+    clusters_on: Mapping[AccountId, list[str]]
     on_site: Mapping[SiteId, list[PoolFacts]]
 
 
@@ -145,12 +147,16 @@ def index(records: Records) -> Index:
         (facts(pool) for pool in records.pools), key=lambda item: (item.record.name, item.record.tenant_id)
     )
     on_account: dict[AccountId, list[str]] = {}
+    clusters_on: dict[AccountId, list[str]] = {}
     on_site: dict[SiteId, list[PoolFacts]] = {}
     for item in everything:
         if item.substrate is not None:
             on_account.setdefault(item.substrate.account_id, []).append(titled(key(item.record)))
         if item.substrate is not None or item.record.archived_at is None:
             on_site.setdefault(item.record.site_id, []).append(item)
+    for own in records.clusters:
+        if own.substrate_pool_id is None and own.state != ClusterState.DELETED:
+            clusters_on.setdefault(own.account_id, []).append(own.name)
     keys = {item.record.id: key(item.record) for item in everything if item.record.archived_at is None}
     return Index(
         sites={key(row): row for row in records.sites},
@@ -160,5 +166,6 @@ def index(records: Records) -> Index:
         quotas={(keys[row.pool_id], row.tenant_id): row for row in records.quotas if row.pool_id in keys},
         site_titles={row.id: titled(key(row)) for row in records.sites},
         on_account=on_account,
+        clusters_on=clusters_on,
         on_site=on_site,
     )

@@ -15,6 +15,7 @@ from datetime import timedelta
 from typing import TypeAlias
 
 from ..model.errors import ProviderError
+from ..model.first_nodes import awaits_nodes, waits_for
 from ..model.records import AccountRecord, ClusterRecord, Lease
 from ..model.states import ClusterState
 from ..providers.contract import Driver
@@ -66,6 +67,10 @@ def run_cluster_pass(doors: Doors, lease: Lease, cluster: ClusterRecord) -> None
         _write_back(
             doors.store, lease, cluster, replace(cluster, state=state, message=message), doors.intervals.settled
         )
+        return
+    if not deleting and awaits_nodes(ctx.cluster, ctx.node_pools, ctx.driver.capabilities):
+        after = replace(ctx.cluster, message=waits_for(ctx.driver.capabilities))
+        _write_back(ctx.store, ctx.lease, ctx.cluster, after, doors.intervals.settled)
         return
     outcomes = []
     for step in TEAR_DOWN if deleting else RUN:

@@ -15,8 +15,8 @@ from typing import TypeAlias
 
 from ..cluster import names
 from ..model.errors import ProviderError
-from ..model.ids import ClusterId, PoolId
-from ..model.records import ClusterRecord, Lease
+from ..model.ids import ClusterId, PoolId, is_cluster_id
+from ..model.records import Lease
 from ..model.states import ClusterState, Intent, SubstrateState
 from ..store import Tx, clusters, fleet, substrates, work
 from .cluster_passes import run_cluster_pass
@@ -73,9 +73,8 @@ def run_pass(doors: Doors, lease: Lease) -> None:
         StaleLease: somebody else has the pool by now; nothing more was written.
         StoreUnavailable: the database went away; the lease lapses by itself.
     """
-    own = _cluster_without_pool(doors, lease)
-    if own is not None:
-        run_cluster_pass(doors, lease, own)
+    if is_cluster_id(lease.unit):
+        _run_own(doors, lease, ClusterId(lease.unit))
         return
     try:
         ctx = _load(doors, lease)
@@ -83,8 +82,7 @@ def run_pass(doors: Doors, lease: Lease) -> None:
         _record_refused_account(doors, lease, error)
         return
     if ctx is None:
-        with doors.store.write(lease=lease) as tx:
-            work.remove_unit(tx, lease.unit)
+        _forget(doors, lease)
         return
     tear_down = ctx.pool.intent == Intent.TEAR_DOWN
     try:
@@ -102,10 +100,20 @@ def run_pass(doors: Doors, lease: Lease) -> None:
         _write_back(tx, ctx, verdict)
 
 
-def _cluster_without_pool(doors: Doors, lease: Lease) -> ClusterRecord | None:
+def _run_own(doors: Doors, lease: Lease, cluster_id: ClusterId) -> None:
+    """One pass over a cluster that is leased by its own id: it backs no pool."""
     with doors.store.read() as tx:
-        cluster = clusters.cluster(tx, ClusterId(lease.unit))
-    return None if cluster is None or cluster.state == ClusterState.DELETED else cluster
+        cluster = clusters.cluster(tx, cluster_id)
+    if cluster is None or cluster.state == ClusterState.DELETED:
+        _forget(doors, lease)
+        return
+    run_cluster_pass(doors, lease, cluster)
+
+
+def _forget(doors: Doors, lease: Lease) -> None:
+    """End the passes of a unit that there is nothing to do for."""
+    with doors.store.write(lease=lease) as tx:
+        work.remove_unit(tx, lease.unit)
 
 
 def _record_refused_account(doors: Doors, lease: Lease, error: ProviderError) -> None:

@@ -20,6 +20,7 @@ def cluster_spec(cluster: ClusterRecord) -> ClusterSpec:
         location=cluster.location,
         private_nodes=cluster.private_nodes,
         version=cluster.version,
+        mode=cluster.mode,
         tags=owner_tags(cluster_id=cluster.id, pool_id=cluster.substrate_pool_id),
     )
 

@@ -45,6 +45,30 @@ def clusters(tx: Tx) -> tuple[ClusterRecord, ...]:
     return tuple(_cluster(row) for row in tx.rows(table.select().order_by(table.c.id)))
 
 
+def clusters_of(tx: Tx, tenant_id: TenantId) -> tuple[ClusterRecord, ...]:
+    """The tenant's clusters that are not deleted, those behind its pools too, oldest first."""
+    table = tables().clusters
+    chosen = table.select().where(table.c.tenant_id == tenant_id, table.c.state != ClusterState.DELETED.value)
+    return tuple(_cluster(row) for row in tx.rows(chosen.order_by(table.c.id)))
+
+
+def is_taken(tx: Tx, *, account_id: AccountId, location: str, name: str) -> bool:
+    """Whether a cluster that is not deleted, whoever's, has this name there at the provider."""
+    key = {"account_id": account_id, "location": location, "name": name}
+    return tx.find(tables().clusters, key=key, unless={"state": ClusterState.DELETED.value}) is not None
+
+
+def lock_cluster(tx: Tx, cluster_id: ClusterId) -> None:
+    """Have no other transaction change or lock the cluster until this one ends: what is decided about it is so alone.
+
+    Taken after the work unit and pools (fleet.lock_pool). On SQLite a write transaction shuts all others out anyway.
+    """
+    from sqlalchemy import select
+
+    table = tables().clusters
+    tx.row(select(table.c.id).where(table.c.id == cluster_id).with_for_update(key_share=True))
+
+
 def add_cluster(tx: Tx, rec: ClusterRecord) -> None:
     """Record a cluster before the provider is asked for it.
 

@@ -49,6 +49,16 @@ def bump_serial(tx: Tx, expected: int) -> int:
     return expected + 1
 
 
+def move_serial(tx: Tx) -> None:
+    """Raise the serial, whatever it is: something that documents do not declare stands on what they do from now on.
+
+    A document that was planned without it is planned again. Callers of this go one after the other.
+    """
+    fleet = tables().fleet
+    tx.insert_once(fleet, id=_ONLY_ROW, serial=0)
+    tx.execute(fleet.update().values(serial=fleet.c.serial + 1))
+
+
 def sites(tx: Tx) -> tuple[SiteRecord, ...]:
     """Every site, by name."""
     table = tables().sites

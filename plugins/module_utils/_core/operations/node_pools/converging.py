@@ -38,6 +38,8 @@ def apply_node_pools(
             work.make_due(tx, unit, tx.now)
         for pool_id in pools:
             fleet.lock_pool(tx, pool_id)
+        for cluster_id in own:
+            clusters.lock_cluster(tx, cluster_id)
         plan = plan_within(tx, session, tenant_id=tenant_id, wanted=wanted, wish=wish)
         for change in plan.changes:
             write_change(tx, change, scope=key_scope(session, change.standing.cluster))

@@ -10,6 +10,20 @@ from typing import Any
 
 from ...model.records import NodePoolRecord
 
+_DECLARED = (
+    "machine_type",
+    "node_count",
+    "autoscaling",
+    "spot",
+    "disk_gib",
+    "disk_type",
+    "accelerators",
+    "zones",
+    "labels",
+    "taints",
+)
+"""What a caller declares of a node pool; the rest of its data is status."""
+
 
 def to_data(record: NodePoolRecord) -> dict[str, Any]:
     """A node pool as plain values in snake_case, for module results."""
@@ -33,3 +47,9 @@ def to_data(record: NodePoolRecord) -> dict[str, Any]:
         "message": record.message,
         "version": record.version,
     }
+
+
+def declared(record: NodePoolRecord) -> dict[str, Any]:
+    """The part of it that a caller declares, for differences."""
+    data = to_data(record)
+    return {name: data[name] for name in _DECLARED}
