@@ -38,7 +38,7 @@ def run_clusters() -> None:
 def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     call = asked(module.params)
     plan = plan_clusters(session, tenant_id=call.tenant_id, wanted=call.wanted, wish=call.wish)
-    views = clusters_by_id(session, _ids(plan.entries))
+    views: Sequence[ClusterView] = clusters_by_id(session, _ids(plan.entries))
     failure: dict[str, Any] = {}
     # Also what an earlier run began is brought to its end: it may not have got there.
     if not module.check_mode and (plan.changes or _unsettled(plan, views, wish=call.wish)):

@@ -139,8 +139,10 @@ def _decide(
             after = replace(before, generation=before.generation + 1, state=ClusterState.DELETING)
         return None if refusal else ClusterChange(wanted=one, place=place, before=before, after=after)
     problems = input_problems(one)
-    if not problems:
-        problems = change_problems(one, before, place.account) if before else new_problems(one, place.account)
+    if not problems and before is None:
+        problems = new_problems(one, place.account)
+    elif not problems and before is not None and refusal is None:
+        problems = change_problems(one, before, place.account)
     refusals.problems += problems
     if before is None and place.account is not None:
         for why in lacking(one, place.account):
