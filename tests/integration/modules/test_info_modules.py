@@ -90,3 +90,8 @@ def test_every_returned_field_is_documented(modules: Modules) -> None:
     _check("bc_nodepool_info", modules.run("bc_nodepool_info", pool="other"))
     _check("bc_reservation", modules.run("bc_reservation", pool="gpu-fleet", name="one", gpus=1))
     _check("bc_reservation", modules.run("bc_reservation", pool="gpu-fleet", name="one", gpus=99))
+    cluster = {"name": "web", "account": "managed-k8s", "location": "us-east-1", "node_pools": [system]}
+    _check("bc_cluster", modules.run("bc_cluster", clusters=[cluster]))
+    _check("bc_cluster", modules.run("bc_cluster", clusters=[{"name": "Ü"}]))
+    _check("bc_cluster_info", modules.run("bc_cluster_info"))
+    _check("bc_cluster_info", modules.run("bc_cluster_info", cluster_id="other"))
