@@ -19,9 +19,19 @@ SYSTEM = {"name": "system", "machine_type": "m7i.large", "node_count": 1}
 
 
 @pytest.fixture(params=["platform", "acme"])
-def account(modules: Modules, request: pytest.FixtureRequest) -> str:
-    """The name of an account that acme's clusters may stand on: the platform's, and acme's own."""
+def account(modules: Modules, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of an account that acme's clusters may stand on: the platform's, and acme's own.
+
+    Acme's has a credential of its own, and the platform's is not even there.
+    """
     document = put(without_pools(), "providerAccounts.0.tenantId", request.param)
+    if request.param == "acme":
+        put(document, "providerAccounts.0.config.credential", {"env": "ACME"})
+        key = modules.fleet.scene.world.aws.account.user("acme")
+        monkeypatch.setenv("ACME_ACCESS_KEY_ID", key.access_key_id)
+        monkeypatch.setenv("ACME_SECRET_ACCESS_KEY", key.secret_access_key)
+        monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+        monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     modules.run("bc_fleet", config=document)
     return str(document["providerAccounts"][0]["name"])
 

@@ -174,11 +174,11 @@ def run_leased(session: Session, lease: Lease) -> None:
     try:
         run_pass(doors(session), lease)
     except StaleLease:
-        _LOG.warning("pool %s: the lease was lost; somebody else goes on", lease.unit)
+        _LOG.warning("%s: the lease was lost; somebody else goes on", lease.unit)
     except StoreUnavailable:
         raise
     except Exception:
-        _LOG.exception("pool %s: the pass failed", lease.unit)
+        _LOG.exception("%s: the pass failed", lease.unit)
         with contextlib.suppress(StaleLease), session.store.write(lease=lease) as tx:
             work.release(tx, lease, tx.now + _AFTER_A_FAULT)
         raise
