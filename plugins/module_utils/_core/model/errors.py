@@ -19,6 +19,7 @@
     │   ├── AlreadyExists         somebody else's resource has our name
     │   ├── InUse                 the provider will not delete it yet
     │   └── InvalidRequest        the provider will never take it
+    │       └── NeedsNodes        … for a cluster that is to be made together with nodes
     ├── ClusterError              the Kubernetes API side
     │   ├── ClusterUnreachable    no answer, or a 5xx: unknown, so nothing is concluded from it
     │   ├── ClusterAccessDenied   401 or 403
@@ -131,6 +132,10 @@ class InUse(ProviderError):
 
 class InvalidRequest(ProviderError):
     """The provider will never take this request as it is."""
+
+
+class NeedsNodes(InvalidRequest):
+    """The provider makes no cluster without nodes, and was given none: nothing was sent."""
 
 
 class ClusterError(FleetError):

@@ -131,7 +131,8 @@ class Driver(Protocol):
 
         Raises:
             AlreadyExists: a cluster of that name is not ours.
-            InvalidRequest: the provider makes no cluster without nodes, and `first` names none; nothing was sent.
+            NeedsNodes: there is no cluster, the provider makes none without nodes, and `first` is empty; nothing was
+                sent.
             OperationInProgress: the provider still holds the name of a cluster that it no longer shows.
             ProviderQuotaExceeded, PermissionDenied, InvalidRequest, …: the create or the upgrade was refused, or the
                 provider gave the upgrade up a while ago. The cluster serves as before: get_cluster reads it.

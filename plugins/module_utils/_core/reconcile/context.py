@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..model.agent import AgentSettings
 from ..model.clock import Clock
+from ..model.errors import InvalidRequest
 from ..model.observed import ObservedCluster
 from ..model.records import AccountRecord, ClusterRecord, Lease, NodePoolRecord, PoolRecord, SubstrateRecord
 from ..model.states import ProviderStatus
@@ -73,6 +74,20 @@ class ClusterContext:
         return specs.node_pool_spec(
             record, cluster=self.cluster, account=self.account, capabilities=self.driver.capabilities
         )
+
+    def wanted_node_pool(self, record: NodePoolRecord) -> NodePoolSpec:
+        """The same, to be created or changed: all that it needs is there.
+
+        Raises:
+            InvalidRequest: a zone of it is none of the account's.
+        """
+        strange = specs.zones_without_places(record, self.account)
+        if strange:
+            known = ", ".join(self.account.zones or ())
+            raise InvalidRequest(
+                f"provider account {self.account.name} has no place in {', '.join(strange)}: it has {known}"
+            )
+        return self.node_pool_spec(record)
 
     def recorded_cluster(self) -> ObservedCluster | None:
         """The cluster as it was last seen, for looking after its nodes while the provider does not answer."""

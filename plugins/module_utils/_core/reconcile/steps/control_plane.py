@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import replace
 
-from ...model.errors import OperationError, ProviderError
+from ...model.errors import NeedsNodes, OperationError, ProviderError
 from ...model.observed import ObservedCluster
 from ...model.records import ClusterOutputs, ClusterRecord
 from ...model.states import ClusterState, ProviderStatus
@@ -16,6 +16,7 @@ from ...model.versions import is_older
 from ...store import clusters, events, fleet
 from ..context import ClusterContext, PassContext
 from ..outcome import DONE, Outcome, Progress, failed, of_error, waiting
+from .first_node_pools import create_with_node_pools
 
 
 def ensure_control_plane(ctx: PassContext) -> Outcome:
@@ -30,7 +31,7 @@ def ensure_cluster(ctx: ClusterContext) -> Outcome:
     try:
         _record_places(ctx)
         _record_intent(ctx)
-        observed = ctx.driver.ensure_cluster(ctx.cluster_spec)
+        observed = _ensured(ctx)
     except ProviderError as error:
         return _refused(ctx, error)
     ctx.observed, ctx.provider_answered = observed, True
@@ -40,6 +41,13 @@ def ensure_cluster(ctx: ClusterContext) -> Outcome:
     if recorded == DONE and observed.status == ProviderStatus.UPDATING:
         return waiting(f"cluster {observed.name} is being changed at the provider")
     return recorded
+
+
+def _ensured(ctx: ClusterContext) -> ObservedCluster:
+    try:
+        return ctx.driver.ensure_cluster(ctx.cluster_spec)
+    except NeedsNodes:
+        return create_with_node_pools(ctx)
 
 
 def _refused(ctx: ClusterContext, error: ProviderError) -> Outcome:

@@ -12,21 +12,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ...model.errors import InvalidRequest, ProviderError
+from ...model.errors import ProviderError
 from ...model.ids import NodePoolId
 from ...model.observed import ObservedNodePool
 from ...model.records import NodePoolRecord
 from ...model.states import NodePoolState, ProviderStatus
 from ...providers.contract import Deletion, NodePoolSpec
-from ...store import clusters, events
+from ...store import clusters
 from .. import node_pool_rules as rules
 from ..context import ClusterContext, PassContext
+from ..node_pool_status import write_node_pools
 from ..outcome import DONE, Outcome, of_error, passes_by
-from ..specs import zones_without_places
 from .upgrade import follow_control_plane
-
-_TOLD = (NodePoolState.READY, NodePoolState.ERROR, NodePoolState.DELETED)
-"""States whose beginning is an event (spec: kubernetesNodePools)."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -56,16 +53,9 @@ class _Work:
         """The node pool as the driver is asked for it.
 
         Raises:
-            InvalidRequest: a zone of it is none of the account's.
+            InvalidRequest: see ClusterContext.wanted_node_pool.
         """
-        account = self.ctx.account
-        strange = zones_without_places(record, account)
-        if strange:
-            known = ", ".join(account.zones or ())
-            raise InvalidRequest(
-                f"provider account {account.name} has no place in {', '.join(strange)}: it has {known}"
-            )
-        return replace(self.ctx.node_pool_spec(record), version=self.versions.get(record.id))
+        return replace(self.ctx.wanted_node_pool(record), version=self.versions.get(record.id))
 
     def ensure(self, spec: NodePoolSpec, found: ObservedNodePool | None) -> ObservedNodePool:
         """Ask the driver, and keep its answer."""
@@ -188,16 +178,5 @@ def _record(work: _Work, after: tuple[NodePoolRecord, ...]) -> None:
     """Write what changed, with its events, in one transaction; deleted rows leave the pass."""
     ctx = work.ctx
     before = (work.stored.get(record.id, record) for record in ctx.node_pools)
-    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
-    if changed:
-        with ctx.write() as tx:
-            for old, new in changed:
-                if clusters.set_node_pool_status(tx, new) and old.state != new.state and new.state in _TOLD:
-                    events.publish(
-                        tx,
-                        tenant_id=ctx.cluster.tenant_id,
-                        subject=ctx.cluster.id,
-                        type=f"kubernetes.nodepool.{new.state}",
-                        data={"nodePoolId": new.id, "name": new.name, "message": new.message},
-                    )
+    write_node_pools(ctx, zip(before, after, strict=True))
     ctx.node_pools = tuple(record for record in after if record.state != NodePoolState.DELETED)
