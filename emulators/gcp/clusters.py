@@ -41,10 +41,12 @@ def create(state: State, request: Message) -> Message:
     cluster = _build(request.cluster, location)
     if (location, cluster.name) in state.clusters:
         raise already_exists(cluster.path)
-    pools = [node_pools.build(state, cluster, wanted) for wanted in _first_pools(request.cluster, location)]
+    pools = [node_pools.build(cluster, wanted) for wanted in _first_pools(request.cluster, location)]
     names = [pool.name for pool in pools]
     if len(set(names)) < len(names):
         raise GcpError(StatusCode.INTERNAL, "Internal error encountered.")
+    for kind in {pool.machine_type for pool in pools}:
+        constraints.check_quota(state, kind, sum(pool.total for pool in pools if pool.machine_type == kind))
     operation = state.begin(OperationType.CREATE_CLUSTER, location=location, cluster=cluster.name)
     failure = state.failures.take("create", cluster.name)
     state.clusters[location, cluster.name] = cluster

@@ -37,7 +37,8 @@ def create(state: State, request: Message) -> Message:
     wanted = request.node_pool
     if wanted.name in cluster.pools:
         raise already_exists(f"{cluster.path}/nodePools/{wanted.name}")
-    pool = build(state, cluster, wanted)
+    pool = build(cluster, wanted)
+    constraints.check_quota(state, pool.machine_type, pool.total)
     timings = state.timings
     operation = state.begin(
         OperationType.CREATE_NODE_POOL,
@@ -108,7 +109,7 @@ def _begin_delete(state: State, cluster: Cluster, pool: NodePool) -> Operation:
     return operation
 
 
-def build(state: State, cluster: Cluster, wanted: Message) -> NodePool:
+def build(cluster: Cluster, wanted: Message) -> NodePool:
     """A node pool as it was asked for, with the server's defaults.
 
     Raises:
@@ -128,7 +129,6 @@ def build(state: State, cluster: Cluster, wanted: Message) -> NodePool:
         raise invalid("Auto_upgrade must be true when release_channel is set.")
     _default_config(shown.config)
     constraints.check_config(shown.config)
-    constraints.check_quota(state, shown.config.machine_type, wanted.initial_node_count * len(zones))
     groups = {zone: group_name(cluster.name, wanted.name) for zone in zones}
     _default_pool(shown, cluster, groups)
     return NodePool(shown=shown, sizes=dict.fromkeys(zones, wanted.initial_node_count), groups=groups)
