@@ -5,10 +5,7 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
-from ..engine import Engine, FaultScript, RequestLog
+from ..engine import Engine, FaultScript, RequestLog, Serving
 from ..engine.clock import Clock
 from ..neighbours import ClusterApis, MachineHost
 from . import instances
@@ -21,7 +18,7 @@ from .state import State
 from .timings import Timings
 
 
-class GcpEmulator:
+class GcpEmulator(Serving):
     """GKE on loopback: one project. A context manager that serves while it is open.
 
     Attributes:
@@ -59,27 +56,8 @@ class GcpEmulator:
         self.faults: FaultScript = engine.faults
         self.requests: RequestLog = engine.log
         self.clock: Clock = engine.clock
-        self._server = GkeServer(engine=engine, state=self._state, tokens=self.tokens)
+        self._server: GkeServer = GkeServer(engine=engine, state=self._state, tokens=self.tokens)
         self.target = self._server.target
-
-    def __enter__(self) -> Self:
-        """Start to serve."""
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop."""
-        self.stop()
-
-    def start(self) -> None:
-        """Start to serve."""
-        self._server.start()
-
-    def stop(self) -> None:
-        """Stop."""
-        self._server.stop()
 
     def authenticate(self, token: str, cluster: str) -> str | None:
         """Whose access token it is: for the emulated Kubernetes API of a cluster.
