@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, MutableMapping
 from functools import partial
 from typing import Final
 
@@ -16,7 +17,7 @@ from .records import Cluster, Message, NodePool, Operation, OperationType, PoolS
 from .state import State
 
 _ADDRESS: Final = frozenset({"name", "etag", "project_id", "zone", "cluster_id", "node_pool_id"})
-_EMULATED: Final = frozenset({"labels", "taints", "node_version"})
+_EMULATED: Final = frozenset({"labels", "taints", "resource_labels", "node_version"})
 
 
 def set_size(state: State, request: Message) -> Message:
@@ -71,6 +72,7 @@ def update(state: State, request: Message) -> Message:
         raise GcpError(StatusCode.ABORTED, "The etag does not match the current node pool: it was changed meanwhile.")
     constraints.check_labels(request.labels.labels)
     constraints.check_taints(list(request.taints.taints))
+    constraints.check_own_resource_labels(request.resource_labels.labels)
     master = cluster.shown.current_master_version
     version = pool.shown.version
     if request.node_version:
@@ -86,13 +88,25 @@ def update(state: State, request: Message) -> Message:
         if request.HasField("taints"):
             del config.taints[:]
             config.taints.extend(request.taints.taints)
+        if request.HasField("resource_labels"):
+            _relabel(config.resource_labels, request.resource_labels.labels)
         pool.shown.version = version
         pool.shown.etag = new_etag()
+        if wanted == {"resource_labels"}:
+            instances.work(state, cluster, pool, operation)  # they reach machines without replacing them
+            return
         pool.generation += 1
         _roll(state, cluster, pool, operation)
 
     state.after(state.timings.node_pool_update, kind="update-node-pool", target=pool.name, finish=change)
     return operation.describe(state.engine.clock.now())
+
+
+def _relabel(held: MutableMapping[str, str], wanted: Mapping[str, str]) -> None:
+    """Google's own stay, whatever is asked for."""
+    for key in [key for key in held if not key.startswith(constraints.GOOGLES_LABELS)]:
+        del held[key]
+    held.update(wanted)
 
 
 def _roll(state: State, cluster: Cluster, pool: NodePool, operation: Operation) -> None:

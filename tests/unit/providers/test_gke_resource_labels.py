@@ -39,9 +39,9 @@ def test_any_short_value_comes_back_as_it_was(value: str) -> None:
 def test_a_resource_is_ours_only_with_all_the_tags() -> None:
     labels = to_resource_labels(TAGS)
 
-    assert carries({**labels, "goog-x": "y"}, TAGS)
-    assert not carries(dict(list(labels.items())[:1]), TAGS)
-    assert not carries(labels, {})
+    assert carries(from_resource_labels({**labels, "goog-x": "y"}), TAGS)
+    assert not carries(from_resource_labels(dict(list(labels.items())[:1])), TAGS)
+    assert not carries(TAGS, {})
 
 
 def test_a_tag_that_does_not_fit_is_refused() -> None:

@@ -9,6 +9,7 @@ Texts: replies quoted in public reports.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from ...model.errors import (
     AlreadyExists,
@@ -48,6 +49,32 @@ _QUOTA = re.compile(r"insufficient (regional |project )?quota|GCE_QUOTA_EXCEEDED
 _STOCKOUT = re.compile(r"GCE_STOCKOUT|does not have enough resources available", re.IGNORECASE)
 
 
+def translate(error: Exception, *, operation: str) -> ProviderError:
+    """The contract's error for an exception of Google's client.
+
+    Arguments:
+        error: a GoogleAPICallError (GKE answered with an error, or there was no answer), or another GoogleAPIError.
+        operation: the client's name of the call, e.g. `create_node_pool`.
+    """
+    from google.api_core.exceptions import GoogleAPICallError
+
+    name = "".join(part.title() for part in operation.split("_"))
+    if not isinstance(error, GoogleAPICallError):
+        return Unavailable(bounded(f"{name}: {error}"))
+    return service_error(
+        operation=name,
+        status=getattr(error.grpc_status_code, "name", ""),
+        message=str(error.message or ""),
+        reason=str(error.reason or ""),
+    )
+
+
+def bounded(text: str) -> str:
+    """The text on one line, cut where it gets too long to read."""
+    text = " ".join(text.split())
+    return text if len(text) <= _LONGEST_TEXT_CHARACTERS else text[: _LONGEST_TEXT_CHARACTERS - 1] + "…"
+
+
 def service_error(*, operation: str, status: str, message: str, reason: str = "") -> ProviderError:
     """The contract's error for an error reply.
 
@@ -58,7 +85,24 @@ def service_error(*, operation: str, status: str, message: str, reason: str = ""
         reason: the reason of the reply's ErrorInfo, or "".
     """
     kind = _kind(status=status, message=message, reason=reason)
-    return kind(_bounded(f"{operation}: {message or 'no message'} ({reason or status})"))
+    return kind(bounded(f"{operation}: {message or 'no message'} ({reason or status})"))
+
+
+def operation_error(operation: Any) -> ProviderError | None:
+    """Why GKE gave an operation up; None for one that is done.
+
+    Arguments:
+        operation: the API's Operation, whose status is DONE.
+    """
+    from google.rpc import code_pb2
+
+    code, message = operation.error.code, operation.error.message
+    if not code and not message:
+        return None
+    status = code_pb2.Code.Name(code) if code in code_pb2.Code.values() else str(code)
+    why = service_error(operation=f"GKE gave up {operation.name}", status=status, message=message)
+    # Machines that did not come are RESOURCE_EXHAUSTED as well: we did not ask too often.
+    return Unavailable(str(why)) if isinstance(why, Throttled) else why
 
 
 def condition_error(*, code: str, message: str) -> ProviderError | None:
@@ -73,7 +117,7 @@ def condition_error(*, code: str, message: str) -> ProviderError | None:
     told = f"{code} {message}"
     for pattern, kind in ((_STOCKOUT, StockedOut), (_QUOTA, ProviderQuotaExceeded)):
         if pattern.search(told):
-            return kind(_bounded(f"{message or 'no message'} ({code})"))
+            return kind(bounded(f"{message or 'no message'} ({code})"))
     return None
 
 
@@ -88,8 +132,3 @@ def _kind(*, status: str, message: str, reason: str) -> type[ProviderError]:
     if _STOCKOUT.search(message):
         return StockedOut
     return _BY_STATUS.get(status, Unavailable)
-
-
-def _bounded(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_TEXT_CHARACTERS else text[: _LONGEST_TEXT_CHARACTERS - 1] + "…"

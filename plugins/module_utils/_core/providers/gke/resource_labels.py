@@ -36,9 +36,13 @@ def to_resource_labels(tags: Mapping[str, str]) -> dict[str, str]:
     return labels
 
 
-def carries(labels: Mapping[str, str], tags: Mapping[str, str]) -> bool:
-    """Whether a resource with these labels is the owner's whose tags these are. Labels of others do not matter."""
-    return bool(tags) and to_resource_labels(tags).items() <= labels.items()
+def carries(held: Mapping[str, str], tags: Mapping[str, str]) -> bool:
+    """Whether a resource is the owner's whose `tags` these are: all of them stand on it. No tags: no.
+
+    Arguments:
+        held: the tags on it, as from_resource_labels gives them.
+    """
+    return bool(tags) and tags.items() <= held.items()
 
 
 def from_resource_labels(labels: Mapping[str, str]) -> dict[str, str]:
