@@ -5,7 +5,7 @@
 
 Prints one JSON line when everything answers, and serves until it is told to stop: by POST /shutdown at the control
 URL, by SIGTERM or SIGINT, or, with --while-stdin-is-open, by the end of its standard input (so that it never outlives
-whoever started it). The line holds the keys of the emulated account, which are good for nothing else.
+whoever started it). The line holds the keys of the emulated accounts, which are good for nothing else.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Final
 from .aws import Timings
 from .aws.account import REGION
 from .control import ControlApi
+from .gcp import Timings as GcpTimings
 from .machines import MachineTimes
 from .world import World
 
@@ -40,7 +41,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     haste: float = options.haste
     machine_times = MachineTimes(**{name: seconds / haste for name, seconds in asdict(MachineTimes()).items()})
-    with World(timings=Timings().divided_by(haste), machine_times=machine_times) as world:
+    timings, gcp_timings = Timings().divided_by(haste), GcpTimings().divided_by(haste)
+    with World(timings=timings, gcp_timings=gcp_timings, machine_times=machine_times) as world:
         control = ControlApi(world.engine)
         stop = control.shutdown
         signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
@@ -70,6 +72,11 @@ def _endpoints(world: World, control: ControlApi) -> dict[str, object]:
             "region": REGION,
             "access_key_id": keys.access_key_id,
             "secret_access_key": keys.secret_access_key,
+        },
+        "gcp": {
+            "target": world.gcp.target,
+            "project_id": world.gcp.project,
+            "access_token": world.gcp.access_token,
         },
     }
 

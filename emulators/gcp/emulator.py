@@ -75,9 +75,20 @@ class GcpEmulator:
         """Stop."""
         self._server.stop()
 
-    def account(self, token: str) -> str | None:
-        """Whose access token it is: who may use GKE may do everything in a cluster (roles/container.admin)."""
-        return self.tokens.account(token)
+    def authenticate(self, token: str, cluster: str) -> str | None:
+        """Whose access token it is: for the emulated Kubernetes API of a cluster.
+
+        Whoever may use GKE may do everything in its clusters (roles/container.admin).
+
+        Arguments:
+            cluster: what the API is called (`Cluster.api_name`).
+
+        Returns:
+            The account, or None: then the API answers 401.
+        """
+        with self._state.changing():
+            ours = any(one.api_name == cluster for one in self._state.clusters.values())
+        return self.tokens.account(token) if ours else None
 
     def lose_instance(self, instance_id: str) -> None:
         """A machine is taken back or breaks: another comes under its name after a while.

@@ -115,6 +115,7 @@ def launch(state: State, cluster: Cluster, pool: NodePool, zone: str) -> None:
         spot=pool.spot,
         gpus=sum(accelerator.accelerator_count for accelerator in accelerators),
         gpu_model=gpu_model(accelerators[0].accelerator_type) if accelerators else "",
+        spot_notice_seconds=state.timings.spot_notice,
     )
     pool.instances[machine.instance_id] = Instance(machine=machine, generation=pool.generation)
     state.engine.inventory.add(

@@ -23,6 +23,7 @@ class Timings:
         node_pool_roll: between two machines that are replaced, one after the other.
         node_pool_delete: until a node pool is gone; its machines end at once.
         capacity_wait: how long an operation looks for capacity before it ends with an error.
+        spot_notice: between a Spot machine's notice and its end.
         replace: until a machine that was lost comes back, or one that found no capacity is tried again.
     """
 
@@ -36,6 +37,7 @@ class Timings:
     node_pool_roll: float = 60.0
     node_pool_delete: float = 60.0
     capacity_wait: float = 2104.0
+    spot_notice: float = 30.0
     replace: float = 60.0
 
     def divided_by(self, haste: float) -> Timings:
