@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from ansible_collections.better_compute.fleet.emulators.aws import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, LostReply, VirtualClock
@@ -18,7 +19,11 @@ from ansible_collections.better_compute.fleet.emulators.gcp.token_endpoint impor
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels, owner_tags
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import BootstrapAccess
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import (
+    BootstrapAccess,
+    ObservedNodePool,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import (
     ClusterSpec,
     NodePoolSpec,
@@ -47,6 +52,9 @@ NODE_POOL = NodePoolSpec(
 
 _AN_HOUR_SECONDS = 3600
 """Longer than anything at GKE takes, also what it gives up after 35 minutes."""
+
+_MOST_ROUNDS = 12
+"""Twice what the longest way takes."""
 
 _ACTIONS: dict[Breakage, LostReply | Error] = {
     Breakage.LOST_REPLY: LostReply(),
@@ -114,6 +122,47 @@ class GkeSubject:
             metadata=self.clients.tokens.metadata(),
         )
         self.settle()
+
+    def stand(self, *node_pools: NodePoolSpec) -> None:
+        """Have the cluster with its first node pools, all settled."""
+        self.open().ensure_cluster(self.cluster, node_pools or (self.node_pool,))
+        self.settle()
+
+    def standing(self, name: str = "") -> ObservedNodePool:
+        """The node pool as a fresh driver sees it."""
+        wanted = name or self.node_pool.name
+        return next(pool for pool in self.open().get_node_pools(self.cluster) if pool.name == wanted)
+
+    def converge(self, spec: NodePoolSpec) -> list[str]:
+        """Pass after pass until the node pool is as wanted; the changes that it took.
+
+        Each with a fresh driver, as the reconcile pass does it: what was sent last is remembered, and nothing else.
+        """
+        after = self.engine.log.mark
+        for _round in range(_MOST_ROUNDS):
+            driver, found = self.open(), self.standing(spec.name)
+            answer = driver.ensure_node_pool(self.cluster, spec, found)
+            if answer == found and found.status is ProviderStatus.ACTIVE:
+                assert driver.compare(spec, found) == ()
+                return self.changes(after)
+            spec = dataclasses.replace(spec, update_id=answer.update_id or spec.update_id)
+            self.settle()
+        raise AssertionError("the node pool never became as wanted")
+
+    def changes(self, after: int = 0) -> list[str]:
+        """The mutating calls, by name."""
+        entries = self.engine.log.entries(after=after, cloud="gcp")
+        return [entry.call.name.removeprefix("gke.") for entry in entries if entry.call.mutating]
+
+    def shown(self, name: str = "") -> Any:
+        """The node pool as Google's own client sees it."""
+        request = {"name": self.node_pool_name(name)}
+        return self.clients.gke.get_node_pool(request=request, metadata=self.clients.tokens.metadata())
+
+    def machines_of(self, name: str = "") -> int:
+        """How many machines the node pool has."""
+        wanted = name or self.node_pool.name
+        return sum(machine.node_group == wanted for machine in self.machines.running.values())
 
     def node_pool_name(self, name: str = "") -> str:
         """The node pool as Google's client names it."""

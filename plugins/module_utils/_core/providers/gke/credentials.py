@@ -12,15 +12,12 @@ import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...model.errors import PermissionDenied, ProviderError, Unavailable
 from ...model.secret import Secret
 from .errors import bounded
 from .settings import AMBIENT, GkeSettings
-
-if TYPE_CHECKING:
-    from google.auth.credentials import Credentials
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 """What GKE and its clusters' APIs ask for; what the credential may do is IAM's business."""
@@ -35,8 +32,8 @@ _UNSAID_LIFE = timedelta(minutes=10)
 class Tokens:
     """The access tokens of one credential, each used until shortly before its end. Safe to share between threads."""
 
-    def __init__(self, *, credentials: Credentials, ca_file: str | None) -> None:
-        """Keep the credential; nothing is asked for yet. Use :meth:`open`."""
+    def __init__(self, *, credentials: Any, ca_file: str | None) -> None:
+        """Keep the credential (google-auth's); nothing is asked for yet. Use :meth:`open`."""
         self._credentials = credentials
         self._ca_file = ca_file
         self._refreshing = threading.Lock()
@@ -135,8 +132,9 @@ def _of_key(text: str, what: str) -> Any:
     from google.auth.exceptions import GoogleAuthError
     from google.oauth2 import service_account
 
+    read: Any = service_account.Credentials.from_service_account_info
     try:
-        return service_account.Credentials.from_service_account_info(json.loads(text), scopes=[_SCOPE])
+        return read(json.loads(text), scopes=[_SCOPE])
     except (ValueError, TypeError, AttributeError, GoogleAuthError):
         # Their own texts may quote the key.
         problem = PermissionDenied(f"{what} holds no service account's key (JSON)")

@@ -90,8 +90,8 @@ class GkeDriver:
 
     def get_node_pools(self, cluster: ClusterSpec) -> tuple[ObservedNodePool, ...]:
         """One GetCluster, which carries them; none when ensure_cluster or get_cluster has just made it."""
+        seen = self._seen
         call, where = self._calling(cluster)
-        seen, self._seen = self._seen, None
         if seen and seen[0] == where.whole and self._clock.now() - seen[1] <= _ONE_LOOK:
             found = seen[2]
         else:
@@ -142,7 +142,6 @@ class GkeDriver:
         """Nothing was granted. No call."""
 
     def _look(self, call: Calls, where: Address) -> Any:
-        self._seen = None
         found = clusters.describe(call, self._clients.gke, where)
         if found:
             self._seen = (where.whole, self._clock.now(), found)
@@ -155,5 +154,6 @@ class GkeDriver:
             InvalidRequest: the account can make no cluster there.
         """
         check_location(self._settings, cluster=cluster.name, location=cluster.location)
+        self._seen = None  # whatever comes now may change it
         call = Calls(metadata=self._clients.tokens.metadata, sleep=self._sleep, jitter=self._jitter)
         return call, Address(project=self._settings.project, cluster=cluster)
