@@ -150,9 +150,8 @@ class GkeSubject:
         raise AssertionError("the node pool never became as wanted")
 
     def changes(self, after: int = 0) -> list[str]:
-        """The mutating calls, by name."""
-        entries = self.engine.log.entries(after=after, cloud="gcp")
-        return [entry.call.name.removeprefix("gke.") for entry in entries if entry.call.mutating]
+        """The mutating calls that were carried out, by name."""
+        return [entry.call.name.removeprefix("gke.") for entry in self.engine.log.writes(after=after)]
 
     def shown(self, name: str = "") -> Any:
         """The node pool as Google's own client sees it."""

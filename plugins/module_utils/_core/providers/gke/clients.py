@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import threading
 from functools import cached_property
 from pathlib import Path
@@ -68,7 +67,7 @@ class Clients:
         target = f"{host}:{address.port or _PORTS.get(address.scheme, 443)}"
         # A cluster with many node pools is larger than gRPC's own limit; the client's own transport lifts it too.
         options: list[tuple[str, Any]] = [("grpc.max_receive_message_length", -1)]
-        if _is_loopback(host):
+        if self._settings.is_loopback:
             # A proxy cannot reach this machine's own loopback addresses.
             options.append(("grpc.enable_http_proxy", 0))
             if address.scheme == "http":
@@ -77,10 +76,3 @@ class Clients:
             raise InvalidRequest(f"the account's endpointUrl {self._settings.endpoint_url} would show the token to all")
         roots = Path(self._settings.ca_file).read_bytes() if self._settings.ca_file else None
         return grpc.secure_channel(target, grpc.ssl_channel_credentials(root_certificates=roots), options=options)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -32,10 +32,10 @@ _UNSAID_LIFE = timedelta(minutes=10)
 class Tokens:
     """The access tokens of one credential, each used until shortly before its end. Safe to share between threads."""
 
-    def __init__(self, *, credentials: Any, ca_file: str | None) -> None:
+    def __init__(self, *, credentials: Any, settings: GkeSettings) -> None:
         """Keep the credential (google-auth's); nothing is asked for yet. Use :meth:`open`."""
         self._credentials = credentials
-        self._ca_file = ca_file
+        self._settings = settings
         self._refreshing = threading.Lock()
 
     @classmethod
@@ -45,7 +45,7 @@ class Tokens:
         Raises:
             PermissionDenied: its source is missing, or no service account's key; the text says what is wrong.
         """
-        return cls(credentials=_find(settings.credential), ca_file=settings.ca_file)
+        return cls(credentials=_find(settings.credential), settings=settings)
 
     def current(self) -> tuple[Secret, timedelta]:
         """A token, and how long it still lives. Asks Google for one when the last one is about to end.
@@ -81,8 +81,9 @@ class Tokens:
 
         problem: ProviderError
         with requests.Session() as session:
-            if self._ca_file:
-                session.verify = self._ca_file
+            session.trust_env = not self._settings.is_loopback
+            if self._settings.ca_file:
+                session.verify = self._settings.ca_file
             try:
                 self._credentials.refresh(functools.partial(Request(session), timeout=_REFRESH_TIMEOUT_SECONDS))
             except exceptions.TransportError as error:

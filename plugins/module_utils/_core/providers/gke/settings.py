@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from ...model.errors import InvalidRequest
 
@@ -31,6 +33,15 @@ class GkeSettings:
     credential: str | Mapping[str, str] = AMBIENT
     endpoint_url: str | None = None
     ca_file: str | None = None
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether GKE is reached on this machine itself, where no proxy can reach it."""
+        host = urlsplit(self.endpoint_url).hostname if self.endpoint_url else None
+        try:
+            return host is not None and ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return host == "localhost"
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> GkeSettings:
