@@ -13,6 +13,8 @@ from ..engine.clock import Clock
 from ..neighbours import ClusterApis, MachineHost
 from . import instances
 from .capacity import Capacity
+from .console import Console
+from .failures import Failures
 from .project import OPERATOR, PROJECT_ID, Tokens
 from .server import GkeServer
 from .state import State
@@ -28,6 +30,8 @@ class GcpEmulator:
         access_token: the operator's; it does not end.
         tokens: issues others.
         capacity: which machines can be had: script stockouts and quota here.
+        failures: what GKE accepts and then fails at: script creates, updates and deletes that fail here.
+        console: what others do to clusters and node pools: edits by hand, the autoscaler, GKE itself.
         faults: the engine's fault script: cloud `gcp`, names `gke.CreateNodePool`, …
         requests: the engine's request log.
         clock: the engine's.
@@ -50,6 +54,8 @@ class GcpEmulator:
         self.tokens = Tokens(engine.clock)
         self.access_token = self.tokens.issue(OPERATOR)
         self.capacity: Capacity = self._state.capacity
+        self.failures: Failures = self._state.failures
+        self.console = Console(self._state)
         self.faults: FaultScript = engine.faults
         self.requests: RequestLog = engine.log
         self.clock: Clock = engine.clock

@@ -14,6 +14,7 @@ class Timings:
 
     Attributes:
         cluster_create: until the control plane of a new cluster answers; its first nodes start then.
+        after_create: how long GKE is busy by itself with a cluster that it has just made; it is not always.
         cluster_delete: until a cluster is gone; its machines end at once.
         cluster_upgrade: until a control plane has another version.
         pending: how long an operation on a node pool is PENDING.
@@ -24,10 +25,12 @@ class Timings:
         node_pool_delete: until a node pool is gone; its machines end at once.
         capacity_wait: how long an operation looks for capacity before it ends with an error.
         spot_notice: between a Spot machine's notice and its end.
-        replace: until a machine that was lost comes back, or one that found no capacity is tried again.
+        replace: until a machine that was lost comes back, one that found no capacity is tried again, or a delete that
+            failed is.
     """
 
     cluster_create: float = 300.0
+    after_create: float = 0.0
     cluster_delete: float = 180.0
     cluster_upgrade: float = 480.0
     pending: float = 2.0
