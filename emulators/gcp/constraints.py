@@ -23,6 +23,9 @@ _NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")
 _RESOURCE_KEY: Final = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 _RESOURCE_VALUE: Final = re.compile(r"[a-z0-9_-]{0,63}")
 
+GOOGLES_LABELS: Final = "goog-"
+"""How the Google Cloud labels begin that Google sets by itself."""
+
 _MOST_RESOURCE_LABELS: Final = 64
 
 _LABEL_PART: Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
@@ -50,6 +53,14 @@ def check_resource_labels(labels: Mapping[str, str]) -> None:
     for key, value in labels.items():
         if _RESOURCE_KEY.fullmatch(key) is None or _RESOURCE_VALUE.fullmatch(value) is None:
             raise invalid(f'Invalid resource label "{key}={value}".')
+
+
+def check_own_resource_labels(labels: Mapping[str, str]) -> None:
+    """Refuse Google Cloud labels that only Google sets, too."""
+    check_resource_labels(labels)
+    for key in labels:
+        if key.startswith(GOOGLES_LABELS):
+            raise invalid(f'Resource label "{key}" uses the reserved prefix "{GOOGLES_LABELS}".')
 
 
 def check_labels(labels: Mapping[str, str]) -> None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, MutableMapping
 from typing import Final
 
 from grpc import StatusCode
@@ -17,7 +17,7 @@ from .rolling import roll
 from .state import State
 
 _ADDRESS: Final = frozenset({"name", "etag", "project_id", "zone", "cluster_id", "node_pool_id"})
-_EMULATED: Final = frozenset({"labels", "taints", "node_version"})
+_EMULATED: Final = frozenset({"labels", "taints", "resource_labels", "node_version"})
 
 
 def set_size(state: State, request: Message) -> Message:
@@ -60,7 +60,7 @@ def update(state: State, request: Message) -> Message:
     cluster, pool = state.pool(request.name)
     node_pools.refuse_autopilot(cluster)
     _check_update(request, pool)
-    version = pool.shown.version
+    before, version = pool.shown.status, pool.shown.version
     if request.node_version:
         master = cluster.shown.current_master_version
         version = versions.resolve(request.node_version, default=master)
@@ -74,7 +74,13 @@ def update(state: State, request: Message) -> Message:
         if request.HasField("taints"):
             del config.taints[:]
             config.taints.extend(request.taints.taints)
-        move(state, cluster, pool, operation, version=version)
+        if request.HasField("resource_labels"):
+            _relabel(config.resource_labels, request.resource_labels.labels)
+        if request.HasField("labels") or request.HasField("taints") or request.node_version:
+            move(state, cluster, pool, operation, version=version)
+        else:  # resource labels reach machines without replacing them
+            pool.shown.etag = new_etag()
+            end(state, cluster, pool, operation, status=before)
 
     kind = OperationType.UPGRADE_NODES
     operation = change(state, cluster, pool, kind=kind, seconds=state.timings.node_pool_update, effect=replace)
@@ -139,3 +145,11 @@ def _check_update(request: Message, pool: NodePool) -> None:
         raise GcpError(StatusCode.ABORTED, "The etag does not match the current node pool: it was changed meanwhile.")
     constraints.check_labels(request.labels.labels)
     constraints.check_taints(list(request.taints.taints))
+    constraints.check_own_resource_labels(request.resource_labels.labels)
+
+
+def _relabel(held: MutableMapping[str, str], wanted: Mapping[str, str]) -> None:
+    """Google's own stay, whatever is asked for."""
+    for key in [key for key in held if not key.startswith(constraints.GOOGLES_LABELS)]:
+        del held[key]
+    held.update(wanted)

@@ -1,0 +1,144 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The size that a node pool was asked to have, kept in a resource label of ours on it.
+
+GKE's description of a node pool has no current size: `initialNodeCount` never follows, and the real one lives in
+Compute Engine, one group a zone. So the size is written down at the node pool itself once GKE has done it: by then it
+is true, and it stays true while nothing else moves it. Under an autoscaler something does, so there the label says so
+too: what it holds is only what was asked for last. No I/O.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ...model.errors import InvalidRequest
+from ...model.observed import NodeBounds, ObservedNodePool
+from ..contract import NodePoolSpec
+
+NODES_LABEL = "better-compute-nodes"
+"""`5`: five nodes in each zone. `5-autoscaled`: five were asked for, and an autoscaler may have moved them since."""
+
+_AUTOSCALED = "-autoscaled"
+_VALUE = re.compile(rf"([0-9]{{1,6}})({_AUTOSCALED})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the label says.
+
+    Attributes:
+        per_zone: nodes in each zone.
+        autoscaled: whether that may no longer be so.
+    """
+
+    per_zone: int
+    autoscaled: bool
+
+    @classmethod
+    def of(cls, tags: Mapping[str, str]) -> Asked | None:
+        """What is written among a node pool's tags; None where nothing is that makes sense."""
+        found = _VALUE.fullmatch(tags.get(NODES_LABEL, ""))
+        return cls(per_zone=int(found[1]), autoscaled=bool(found[2])) if found else None
+
+    @property
+    def label(self) -> dict[str, str]:
+        """The label that says it."""
+        return {NODES_LABEL: f"{self.per_zone}{_AUTOSCALED if self.autoscaled else ''}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Resize:
+    """Each zone is to get another size."""
+
+    per_zone: int
+
+
+class Rebound:
+    """The autoscaler is to get other bounds, or to be switched on or off."""
+
+
+def within(nodes: int, bounds: NodeBounds | None) -> int:
+    """The total nearest to `nodes` that `bounds` allow."""
+    return min(max(nodes, bounds.least), bounds.most) if bounds else nodes
+
+
+def per_zone(spec: NodePoolSpec, nodes: int) -> int:
+    """The size of each zone that gives a total: with bounds the smallest that reaches it, or else just that.
+
+    Arguments:
+        spec: with its places; without any, totals are those of one zone.
+
+    Raises:
+        InvalidRequest: a fixed total that its zones cannot share evenly.
+    """
+    zones = max(1, len(spec.places))
+    whole, rest = divmod(nodes, zones)
+    if not rest:
+        return whole
+    if spec.bounds is None:
+        raise InvalidRequest(
+            f"node pool {spec.name!r} is to have {nodes} nodes in {zones} zones: GKE has as many in each of them"
+        )
+    return whole + 1 if (whole + 1) * zones <= spec.bounds.most else whole
+
+
+def first_size(spec: NodePoolSpec) -> int:
+    """The size of each zone that a node pool is made with."""
+    return per_zone(spec, within(spec.nodes, spec.bounds))
+
+
+def known_total(observed: ObservedNodePool, *, bounds: NodeBounds | None) -> int | None:
+    """The total that a node pool has for sure or, where it is to have `bounds`, was asked for last; None: who knows.
+
+    Arguments:
+        bounds: those that it is to have.
+    """
+    asked = Asked.of(observed.tags)
+    if asked is None or ((asked.autoscaled or observed.bounds) and bounds is None):
+        return None
+    return asked.per_zone * max(1, len(observed.places))
+
+
+def wanted_total(spec: NodePoolSpec, observed: ObservedNodePool) -> int:
+    """The total that a node pool is to have: a count that is the autoscaler's only goes to the nearest bound."""
+    keeps = spec.bounds is not None and spec.keep_count
+    return within(observed.nodes if keeps else spec.nodes, spec.bounds)
+
+
+def next_of_size(
+    spec: NodePoolSpec, observed: ObservedNodePool, *, done: int | None
+) -> Resize | Rebound | Asked | None:
+    """What is to be done next about a node pool's size: sent to GKE, or written down. None: nothing.
+
+    Before an autoscaler is switched on, or off again, the label says that the size may no longer be so; a size is
+    written down as a fixed one only after it was set without one. So a crash at any point leaves no label that lies.
+
+    Arguments:
+        spec: on the zones that it stands in.
+        done: the size of each zone that the last change brought, if that was one of size and is done.
+
+    Raises:
+        InvalidRequest: see per_zone.
+    """
+    asked, on = Asked.of(observed.tags), observed.bounds
+    wanted = per_zone(spec, wanted_total(spec, observed))
+    autoscaled = spec.bounds is not None
+    if not on and not autoscaled:
+        right = Asked(per_zone=wanted, autoscaled=False)
+        if asked == right:
+            return None
+        return right if done == wanted else Resize(wanted)
+    if asked is None or not asked.autoscaled:
+        if asked and not on and wanted not in (asked.per_zone, done):
+            return Resize(wanted)
+        known = asked.per_zone if asked else observed.nodes // max(1, len(observed.places))
+        return Asked(per_zone=wanted if done == wanted else known, autoscaled=True)
+    if on != spec.bounds:
+        return Rebound()
+    if spec.keep_count or asked.per_zone == wanted:
+        return None
+    return Asked(per_zone=wanted, autoscaled=True) if done == wanted else Resize(wanted)
