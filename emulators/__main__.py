@@ -72,9 +72,9 @@ def _endpoints(world: World, control: ControlApi) -> dict[str, object]:
             "secret_access_key": keys.secret_access_key,
         },
         "gcp": {
-            "target": world.gcp.target,
+            "endpoint_url": world.gcp.endpoint_url,
             "project_id": world.gcp.project,
-            "access_token": world.gcp.access_token,
+            "service_account_key": world.gcp.service_account_key(),
         },
     }
 

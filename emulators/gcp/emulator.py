@@ -16,6 +16,7 @@ from .project import OPERATOR, PROJECT_ID, Tokens
 from .server import GkeServer
 from .state import State
 from .timings import Timings
+from .token_endpoint import TokenEndpoint
 
 
 class GcpEmulator(Serving):
@@ -58,6 +59,28 @@ class GcpEmulator(Serving):
         self.clock: Clock = engine.clock
         self._server: GkeServer = GkeServer(engine=engine, state=self._state, tokens=self.tokens)
         self.target = self._server.target
+        self._token_endpoint: TokenEndpoint | None = None
+
+    def stop(self) -> None:
+        """Stop."""
+        super().stop()
+        if self._token_endpoint is not None:
+            self._token_endpoint.close()
+
+    @property
+    def endpoint_url(self) -> str:
+        """The same as an account's `endpointUrl` has it."""
+        return f"http://{self.target}"
+
+    def service_account_key(self) -> dict[str, str]:
+        """The operator's key (JSON), which Google's libraries change for access tokens where it says, on loopback.
+
+        Made when it is first asked for, because an RSA key takes its time.
+        """
+        with self._state.changing():
+            if self._token_endpoint is None:
+                self._token_endpoint = TokenEndpoint(self.tokens)
+            return self._token_endpoint.key()
 
     def authenticate(self, token: str, cluster: str) -> str | None:
         """Whose access token it is: for the emulated Kubernetes API of a cluster.
