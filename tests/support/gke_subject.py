@@ -112,16 +112,17 @@ class GkeSubject:
         self.engine.faults.add("gcp", "*", _ACTIONS[breakage], nth=nth)
 
     def edit(self, *, labels: Mapping[str, str], taints: Sequence[Taint]) -> None:
-        """Edit the node pool with Google's own client."""
-        self.clients.gke.update_node_pool(
-            request={
-                "name": self.node_pool_name(),
-                "labels": {"labels": dict(labels)},
-                "taints": {"taints": in_gke_words(taints)},
-            },
-            metadata=self.clients.tokens.metadata(),
-        )
+        """Edit the node pool in the console."""
+        self.gcp.console.edit_node_pool(self.node_pool_name(), labels=labels, taints=in_gke_words(taints))
+
+    def autoscale(self, nodes: int) -> None:
+        """Let the autoscaler set a size, of which GKE's descriptions say nothing."""
+        self.gcp.console.autoscale(self.node_pool_name(), nodes)
         self.settle()
+
+    def give_up_next_change(self) -> None:
+        """Script the failure of the next operation."""
+        self.gcp.failures.add("update", canonical="PERMISSION_DENIED", message="you may not")
 
     def stand(self, *node_pools: NodePoolSpec) -> None:
         """Have the cluster with its first node pools, all settled."""

@@ -20,6 +20,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.sizes import NODES_LABEL
 from ansible_collections.better_compute.fleet.tests.support.gke_subject import CLUSTER, NODE_POOL, GkeSubject
 
+RESIZED = ["UpdateNodePool", "SetNodePoolSize", "UpdateNodePool"]
 BOUNDS = NodeBounds(least=2, most=8)
 SIX = dataclasses.replace(NODE_POOL, nodes=6)
 BOUNDED = dataclasses.replace(NODE_POOL, bounds=BOUNDS)
@@ -27,15 +28,26 @@ KEPT = dataclasses.replace(BOUNDED, keep_count=True)
 
 
 def move(google: GkeSubject, per_zone: int) -> None:
-    """The autoscaler, or somebody, sets another size behind our back."""
-    request = {"name": google.node_pool_name(), "node_count": per_zone}
-    google.clients.gke.set_node_pool_size(request=request, metadata=google.clients.tokens.metadata())
+    """Somebody, or something, sets another size behind our back."""
+    google.gcp.console.edit_node_pool(google.node_pool_name(), nodes=per_zone)
     google.settle()
 
 
-def test_a_size_is_set_and_then_written_down(google: GkeSubject) -> None:
+def send(google: GkeSubject, spec: NodePoolSpec, *changes: str) -> str:
+    """Let one pass after another send these changes, and no more: what the last of them is called."""
+    after, update_id = google.engine.log.mark, None
+    for _change in changes:
+        wanted = dataclasses.replace(spec, update_id=update_id)
+        update_id = google.open().ensure_node_pool(CLUSTER, wanted, google.standing()).update_id
+        google.settle()
+    assert google.changes(after) == list(changes)
+    assert update_id is not None
+    return update_id
+
+
+def test_a_size_is_struck_out_set_and_written_down(google: GkeSubject) -> None:
     google.stand()
-    assert google.converge(SIX) == ["SetNodePoolSize", "UpdateNodePool"]
+    assert google.converge(SIX) == RESIZED
     assert google.machines_of() == 6
     assert google.shown().config.resource_labels[NODES_LABEL] == "3"
     assert google.shown().initial_node_count == 2
@@ -55,27 +67,32 @@ def test_writing_a_size_down_replaces_no_machine_and_keeps_the_other_labels(goog
 
 def test_a_size_whose_operation_nobody_remembers_is_set_again_before_it_is_written_down(google: GkeSubject) -> None:
     google.stand()
-    driver = google.open()
-    driver.ensure_node_pool(CLUSTER, SIX, google.standing())
-    google.settle()
-    after = google.engine.log.mark
-    sent = driver.ensure_node_pool(CLUSTER, SIX, google.standing())
-    assert google.changes(after) == ["SetNodePoolSize"]
-    google.settle()
-    assert google.converge(dataclasses.replace(SIX, update_id=sent.update_id)) == ["UpdateNodePool"]
+    send(google, SIX, "UpdateNodePool", "SetNodePoolSize")
+    update_id = send(google, SIX, "SetNodePoolSize")
+    assert google.converge(dataclasses.replace(SIX, update_id=update_id)) == ["UpdateNodePool"]
+
+
+def test_a_size_that_was_a_mistake_and_is_taken_back_before_it_is_written_down_does_not_stay(
+    google: GkeSubject,
+) -> None:
+    google.stand()
+    send(google, dataclasses.replace(NODE_POOL, nodes=60), "UpdateNodePool", "SetNodePoolSize")
+    assert google.machines_of() == 60
+    assert google.converge(NODE_POOL) == ["SetNodePoolSize", "UpdateNodePool"]
+    assert google.machines_of() == 4
 
 
 def test_a_size_that_was_wanted_otherwise_meanwhile_is_not_taken_for_the_new_one(google: GkeSubject) -> None:
     google.stand()
-    sent = google.open().ensure_node_pool(CLUSTER, SIX, google.standing())
-    google.settle()
-    eight = dataclasses.replace(NODE_POOL, nodes=8, update_id=sent.update_id)
+    update_id = send(google, SIX, "UpdateNodePool", "SetNodePoolSize")
+    eight = dataclasses.replace(NODE_POOL, nodes=8, update_id=update_id)
     assert google.converge(eight) == ["SetNodePoolSize", "UpdateNodePool"]
     assert google.machines_of() == 8
 
 
 def test_nothing_is_sent_while_a_size_is_being_set(google: GkeSubject) -> None:
     google.stand()
+    send(google, SIX, "UpdateNodePool")
     driver, before = google.open(), google.standing()
     sent = driver.ensure_node_pool(CLUSTER, SIX, before)
     again = dataclasses.replace(SIX, update_id=sent.update_id)
@@ -117,16 +134,17 @@ def test_a_label_that_somebody_took_away_means_that_the_size_is_set_again(google
 
 def test_an_autoscaler_gets_totals_and_the_label_says_so_before(google: GkeSubject) -> None:
     google.stand()
-    assert google.converge(KEPT) == ["UpdateNodePool", "SetNodePoolAutoscaling"]
+    assert google.converge(KEPT) == ["UpdateNodePool", "SetNodePoolSize", "SetNodePoolAutoscaling"]
     shown = google.shown()
     assert (shown.autoscaling.total_min_node_count, shown.autoscaling.total_max_node_count) == (2, 8)
-    assert shown.config.resource_labels[NODES_LABEL] == "2-autoscaled"
+    assert shown.config.resource_labels[NODES_LABEL] == "2-asked"
     assert google.standing().bounds == BOUNDS
 
 
 def test_a_count_that_the_autoscaler_moved_is_left_alone_and_put_back_without_one(google: GkeSubject) -> None:
     google.stand(BOUNDED)
-    move(google, 4)
+    google.gcp.console.autoscale(google.node_pool_name(), 8)
+    google.settle()
     assert google.converge(KEPT) == []
     assert google.machines_of() == 8
     assert google.converge(NODE_POOL) == ["SetNodePoolAutoscaling", "SetNodePoolSize", "UpdateNodePool"]
@@ -136,15 +154,10 @@ def test_a_count_that_the_autoscaler_moved_is_left_alone_and_put_back_without_on
 
 def test_an_autoscaler_that_somebody_switched_on_is_switched_off_and_the_size_put_back(google: GkeSubject) -> None:
     google.stand()
-    google.clients.gke.set_node_pool_autoscaling(
-        request={
-            "name": google.node_pool_name(),
-            "autoscaling": {"enabled": True, "min_node_count": 1, "max_node_count": 5},
-        },
-        metadata=google.clients.tokens.metadata(),
-    )
+    bounds = {"enabled": True, "min_node_count": 1, "max_node_count": 5}
+    google.gcp.console.edit_node_pool(google.node_pool_name(), bounds=bounds)
+    google.gcp.console.autoscale(google.node_pool_name(), 10)
     google.settle()
-    move(google, 5)
     assert google.standing().bounds == NodeBounds(least=2, most=10)
     changes = google.converge(NODE_POOL)
     assert changes == ["UpdateNodePool", "SetNodePoolAutoscaling", "SetNodePoolSize", "UpdateNodePool"]
@@ -154,7 +167,7 @@ def test_an_autoscaler_that_somebody_switched_on_is_switched_off_and_the_size_pu
 def test_a_crash_between_two_steps_to_and_from_an_autoscaler_does_no_harm(google: GkeSubject) -> None:
     google.stand()
     for spec, machines in ((KEPT, 4), (NODE_POOL, 4), (dataclasses.replace(SIX, bounds=BOUNDS), 6), (NODE_POOL, 4)):
-        for _step in range(3):  # what was sent is forgotten each time
+        for _step in range(4):  # what was sent is forgotten each time
             google.open().ensure_node_pool(CLUSTER, spec, google.standing())
             google.settle()
         google.converge(spec)
@@ -165,7 +178,8 @@ def test_a_count_asked_for_under_an_autoscaler_is_set_once(google: GkeSubject) -
     google.stand(BOUNDED)
     asked = dataclasses.replace(SIX, bounds=BOUNDS)
     assert google.converge(asked) == ["SetNodePoolSize", "UpdateNodePool"]
-    move(google, 4)
+    google.gcp.console.autoscale(google.node_pool_name(), 8)
+    google.settle()
     assert google.converge(dataclasses.replace(asked, keep_count=True)) == []
     assert google.machines_of() == 8
 
@@ -175,7 +189,7 @@ def test_a_fixed_size_outside_of_the_bounds_is_brought_within_before_the_autosca
 ) -> None:
     google.stand()
     wanted = dataclasses.replace(NODE_POOL, bounds=NodeBounds(least=6, most=8), keep_count=True)
-    assert google.converge(wanted) == ["SetNodePoolSize", "UpdateNodePool", "SetNodePoolAutoscaling"]
+    assert google.converge(wanted) == ["UpdateNodePool", "SetNodePoolSize", "SetNodePoolAutoscaling"]
     assert google.machines_of() == 6
 
 

@@ -82,13 +82,15 @@ def test_a_node_pool_with_one_zone_short_is_degraded_and_resized_all_the_same(go
     google.gcp.capacity.give_back()
     assert google.open().ensure_node_pool(CLUSTER, SIX, short).status is ProviderStatus.UPDATING
     google.settle()
-    assert google.machines_of() == 6
     assert google.converge(SIX) == ["SetNodePoolSize", "UpdateNodePool"]
+    assert google.machines_of() == 6
 
 
 def test_a_growth_that_finds_no_machines_is_told_and_sent_again_only_without_its_id(google: GkeSubject) -> None:
     google.stand(NODE_POOL, OTHER)
     take_away(google, *BOTH_ZONES)
+    google.open().ensure_node_pool(CLUSTER, SIX, google.standing())
+    google.settle()
     sent = google.open().ensure_node_pool(CLUSTER, SIX, google.standing())
     google.settle()
     found, before = google.standing(), google.changes()
@@ -138,6 +140,8 @@ def test_a_cluster_that_is_being_made_takes_no_node_pool_yet_and_is_not_deleted(
 
 def test_an_operation_that_was_sent_is_asked_about_and_another_is_not_sent(google: GkeSubject) -> None:
     google.stand()
+    google.open().ensure_node_pool(CLUSTER, SIX, google.standing())
+    google.settle()
     before = google.standing()
     google.engine.faults.add("gcp", "gke.SetNodePoolSize", LostReply())
     with pytest.raises(Unavailable):

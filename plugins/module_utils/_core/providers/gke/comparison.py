@@ -65,7 +65,7 @@ def changed(spec: NodePoolSpec, observed: ObservedNodePool) -> ObservedNodePool:
         spec: on the zones that it stands in.
     """
     total = wanted_total(spec, observed)
-    asked = Asked(per_zone=-(-total // max(1, len(observed.places))), autoscaled=spec.bounds is not None)
+    asked = Asked(per_zone=-(-total // max(1, len(observed.places))), sure=spec.bounds is None)
     return replace(
         observed,
         nodes=total,

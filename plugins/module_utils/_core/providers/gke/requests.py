@@ -47,7 +47,7 @@ def new_node_pool(spec: NodePoolSpec) -> dict[str, Any]:
         InvalidRequest: its size cannot be had, or it does not say which GPUs.
     """
     size = first_size(spec)
-    asked = Asked(per_zone=size, autoscaled=spec.bounds is not None)
+    asked = Asked(per_zone=size, sure=spec.bounds is None)
     config: dict[str, Any] = {
         "machine_type": spec.machine_type,
         "spot": spec.spot,
@@ -121,7 +121,7 @@ def just_sent(spec: NodePoolSpec) -> ObservedNodePool:
     Arguments:
         spec: with places of the cluster's region alone.
     """
-    asked = Asked(per_zone=first_size(spec), autoscaled=spec.bounds is not None)
+    asked = Asked(per_zone=first_size(spec), sure=spec.bounds is None)
     return ObservedNodePool(
         name=spec.name,
         status=ProviderStatus.CREATING,

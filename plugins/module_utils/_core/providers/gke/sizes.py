@@ -4,9 +4,8 @@
 """The size that a node pool was asked to have, kept in a resource label of ours on it.
 
 GKE's description of a node pool has no current size: `initialNodeCount` never follows, and the real one lives in
-Compute Engine, one group a zone. So the size is written down at the node pool itself once GKE has done it: by then it
-is true, and it stays true while nothing else moves it. Under an autoscaler something does, so there the label says so
-too: what it holds is only what was asked for last. No I/O.
+Compute Engine, one group a zone. So the size is written down at the node pool itself once GKE has set it, and the label
+says whether that is still sure: not while another is being set, and never under an autoscaler. No I/O.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ from ...model.observed import NodeBounds, ObservedNodePool
 from ..contract import NodePoolSpec
 
 NODES_LABEL = "better-compute-nodes"
-"""`5`: five nodes in each zone. `5-autoscaled`: five were asked for, and an autoscaler may have moved them since."""
+"""`5`: five nodes in each zone. `5-asked`: five were asked for last; whether there are five is not known."""
 
-_AUTOSCALED = "-autoscaled"
-_VALUE = re.compile(rf"([0-9]{{1,6}})({_AUTOSCALED})?", re.ASCII)
+_UNSURE = "-asked"
+_VALUE = re.compile(rf"([0-9]{{1,6}})({_UNSURE})?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,22 +31,22 @@ class Asked:
 
     Attributes:
         per_zone: nodes in each zone.
-        autoscaled: whether that may no longer be so.
+        sure: whether that is how it is, unless somebody else moved it.
     """
 
     per_zone: int
-    autoscaled: bool
+    sure: bool
 
     @classmethod
     def of(cls, tags: Mapping[str, str]) -> Asked | None:
         """What is written among a node pool's tags; None where nothing is that makes sense."""
         found = _VALUE.fullmatch(tags.get(NODES_LABEL, ""))
-        return cls(per_zone=int(found[1]), autoscaled=bool(found[2])) if found else None
+        return cls(per_zone=int(found[1]), sure=not found[2]) if found else None
 
     @property
     def label(self) -> dict[str, str]:
         """The label that says it."""
-        return {NODES_LABEL: f"{self.per_zone}{_AUTOSCALED if self.autoscaled else ''}"}
+        return {NODES_LABEL: f"{self.per_zone}{'' if self.sure else _UNSURE}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +91,13 @@ def first_size(spec: NodePoolSpec) -> int:
 
 
 def known_total(observed: ObservedNodePool, *, bounds: NodeBounds | None) -> int | None:
-    """The total that a node pool has for sure or, where it is to have `bounds`, was asked for last; None: who knows.
+    """The total that a node pool has for sure or, under an autoscaler that stays, was asked for last; None: who knows.
 
     Arguments:
         bounds: those that it is to have.
     """
     asked = Asked.of(observed.tags)
-    if asked is None or ((asked.autoscaled or observed.bounds) and bounds is None):
+    if asked is None or (not (bounds and observed.bounds) and (not asked.sure or observed.bounds)):
         return None
     return asked.per_zone * max(1, len(observed.places))
 
@@ -114,8 +113,9 @@ def next_of_size(
 ) -> Resize | Rebound | Asked | None:
     """What is to be done next about a node pool's size: sent to GKE, or written down. None: nothing.
 
-    Before an autoscaler is switched on, or off again, the label says that the size may no longer be so; a size is
-    written down as a fixed one only after it was set without one. So a crash at any point leaves no label that lies.
+    Before anything may move the size, a call of ours or an autoscaler, the label stops being sure of it; it is sure
+    again only after a size was set without an autoscaler. So whatever is lost in between, and whatever is wanted by
+    then, no label lies.
 
     Arguments:
         spec: on the zones that it stands in.
@@ -124,21 +124,18 @@ def next_of_size(
     Raises:
         InvalidRequest: see per_zone.
     """
-    asked, on = Asked.of(observed.tags), observed.bounds
-    wanted = per_zone(spec, wanted_total(spec, observed))
-    autoscaled = spec.bounds is not None
-    if not on and not autoscaled:
-        right = Asked(per_zone=wanted, autoscaled=False)
-        if asked == right:
+    asked, wanted = Asked.of(observed.tags), per_zone(spec, wanted_total(spec, observed))
+    unsure = Asked(per_zone=wanted, sure=False)
+    if observed.bounds:
+        if asked is None or asked.sure:
+            return Asked(per_zone=asked.per_zone, sure=False) if asked else unsure
+        if observed.bounds != spec.bounds:
+            return Rebound()
+        if spec.keep_count or asked.per_zone == wanted:
             return None
-        return right if done == wanted else Resize(wanted)
-    if asked is None or not asked.autoscaled:
-        if asked and not on and wanted not in (asked.per_zone, done):
-            return Resize(wanted)
-        known = asked.per_zone if asked else observed.nodes // max(1, len(observed.places))
-        return Asked(per_zone=wanted if done == wanted else known, autoscaled=True)
-    if on != spec.bounds:
-        return Rebound()
-    if spec.keep_count or asked.per_zone == wanted:
-        return None
-    return Asked(per_zone=wanted, autoscaled=True) if done == wanted else Resize(wanted)
+        return unsure if done == wanted else Resize(wanted)
+    if asked and asked.sure:
+        return None if asked.per_zone == wanted and not spec.bounds else unsure
+    if done != wanted:
+        return Resize(wanted)
+    return Rebound() if spec.bounds else Asked(per_zone=wanted, sure=True)
