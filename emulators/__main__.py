@@ -5,7 +5,7 @@
 
 Prints one JSON line when everything answers, and serves until it is told to stop: by POST /shutdown at the control
 URL, by SIGTERM or SIGINT, or, with --while-stdin-is-open, by the end of its standard input (so that it never outlives
-whoever started it). The line holds the keys of the emulated account, which are good for nothing else.
+whoever started it). The line holds the keys of the emulated accounts, which are good for nothing else.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from threading import Event, Thread
 from typing import Final
 
 from .aws import Timings
 from .aws.account import REGION
 from .control import ControlApi
+from .gcp import Timings as GcpTimings
 from .machines import MachineTimes
 from .world import World
 
@@ -39,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     haste: float = options.haste
-    machine_times = MachineTimes(**{name: seconds / haste for name, seconds in asdict(MachineTimes()).items()})
-    with World(timings=Timings().divided_by(haste), machine_times=machine_times) as world:
+    timings, gcp_timings = Timings().divided_by(haste), GcpTimings().divided_by(haste)
+    with World(timings=timings, gcp_timings=gcp_timings, machine_times=MachineTimes().divided_by(haste)) as world:
         control = ControlApi(world.engine)
         stop = control.shutdown
         signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
@@ -70,6 +70,11 @@ def _endpoints(world: World, control: ControlApi) -> dict[str, object]:
             "region": REGION,
             "access_key_id": keys.access_key_id,
             "secret_access_key": keys.secret_access_key,
+        },
+        "gcp": {
+            "endpoint_url": world.gcp.endpoint_url,
+            "project_id": world.gcp.project,
+            "service_account_key": world.gcp.service_account_key(),
         },
     }
 

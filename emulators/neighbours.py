@@ -21,7 +21,7 @@ class ClusterApis(Protocol):
         """Start the API of a cluster and return once it answers.
 
         Arguments:
-            cluster: the cluster's name, unique among those that exist; the same name may come again after `stop`.
+            cluster: a name that is unique among the clusters of all clouds; it may come again after `stop`.
 
         Returns:
             Its URL, and the certificate authority (PEM) that its certificate is to be checked against.
@@ -36,7 +36,7 @@ class Machine:
     """A machine of a node pool, e.g. an EC2 instance of a managed node group.
 
     Attributes:
-        cluster: the name of the cluster that it joins.
+        cluster: what the API of the cluster that it joins is called (see `ClusterApis.start`).
         node_group: the name of its node pool.
         instance_id: what its cloud calls it, e.g. `i-` and 17 hex digits; unique for ever.
         instance_type: e.g. `p5.48xlarge`.
@@ -48,6 +48,8 @@ class Machine:
         spot: whether it is a Spot instance.
         gpus: how many GPUs it has.
         gpu_model: e.g. `H100`; empty without GPUs.
+        spot_notice_seconds: between a Spot machine's notice and its end, on the engine's clock; None for as long as
+            the machine host gives.
     """
 
     cluster: str
@@ -62,6 +64,7 @@ class Machine:
     spot: bool = False
     gpus: int = 0
     gpu_model: str = ""
+    spot_notice_seconds: float | None = None
 
 
 class MachineHost(Protocol):

@@ -1,36 +1,27 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The emulated world in one process: AWS, a Kubernetes API per cluster, and the machines, on one engine.
+"""The emulated world in one process: clouds, a Kubernetes API per cluster, and the machines, on one engine.
 
 with World(engine=Engine(VirtualClock())) as world:
-    world.aws.url, world.aws.operator, world.engine.inventory, …
+    world.aws.url, world.aws.operator, world.gcp.target, world.engine.inventory, …
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
+from threading import Lock
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from .aws import AwsEmulator, Timings
 from .engine import Engine
 from .kubernetes import ClusterUser, KubernetesApis
 from .machines import EmulatedMachines, MachineTimes
 
-
-class _AwsUsers:
-    """What the emulated Kubernetes APIs ask AWS: who a bearer token is on a cluster."""
-
-    def __init__(self) -> None:
-        self.aws: AwsEmulator | None = None
-
-    def user(self, token: str, cluster: str) -> ClusterUser | None:
-        """The principal behind the token; None: unknown to AWS or to the cluster."""
-        principal = self.aws.authenticate(token, cluster) if self.aws is not None else None
-        if self.aws is None or principal is None:
-            return None
-        return ClusterUser(name=principal.caller_arn, admin=self.aws.is_admin(principal, cluster))
+if TYPE_CHECKING:
+    from .gcp import GcpEmulator
+    from .gcp import Timings as GcpTimings
 
 
 class World:
@@ -39,7 +30,7 @@ class World:
     Attributes:
         engine: clock, inventory, request log, fault script.
         apis: the Kubernetes APIs of the clusters that exist.
-        machines: the machines of all node groups.
+        machines: the machines of all node pools.
         aws: the AWS emulator.
     """
 
@@ -48,6 +39,7 @@ class World:
         *,
         engine: Engine | None = None,
         timings: Timings | None = None,
+        gcp_timings: GcpTimings | None = None,
         machine_times: MachineTimes | None = None,
     ) -> None:
         """Start everything.
@@ -55,16 +47,18 @@ class World:
         Arguments:
             engine: one on real time when none is given; closed with the world.
             timings: how long EKS takes; about as long as the real one when none are given.
+            gcp_timings: how long GKE takes; the same.
             machine_times: how long machines take.
         """
         self.engine = engine if engine is not None else Engine()
-        users = _AwsUsers()
-        self.apis = KubernetesApis(engine=self.engine, authenticator=users)
+        self.apis = KubernetesApis(engine=self.engine, authenticator=self)
         self.machines = EmulatedMachines(engine=self.engine, clusters=self.apis.cluster, times=machine_times)
-        self.aws = AwsEmulator(engine=self.engine, apis=self.apis, machines=self.machines, timings=timings)
-        users.aws = self.aws
         self.machines.reclaim = self._reclaim
+        self.aws = AwsEmulator(engine=self.engine, apis=self.apis, machines=self.machines, timings=timings)
         self.aws.start()
+        self._gcp_timings = gcp_timings
+        self._gcp: GcpEmulator | None = None
+        self._starting = Lock()
 
     def __enter__(self) -> Self:
         """The world itself."""
@@ -76,14 +70,43 @@ class World:
         """Stop everything."""
         self.close()
 
+    @property
+    def gcp(self) -> GcpEmulator:
+        """The GCP emulator: started when it is first asked for, because Google's types take half a second to load."""
+        with self._starting:
+            if self._gcp is None:
+                from .gcp import GcpEmulator
+
+                self._gcp = GcpEmulator(
+                    engine=self.engine, apis=self.apis, machines=self.machines, timings=self._gcp_timings
+                )
+                self._gcp.start()
+            return self._gcp
+
+    def user(self, token: str, cluster: str) -> ClusterUser | None:
+        """Who a bearer token is on a cluster: what the emulated Kubernetes APIs ask the clouds.
+
+        Returns:
+            None: unknown to the clouds, or to the cluster.
+        """
+        principal = self.aws.authenticate(token, cluster)
+        if principal is not None:
+            return ClusterUser(name=principal.caller_arn, admin=self.aws.is_admin(principal, cluster))
+        account = self._gcp.authenticate(token, cluster) if self._gcp is not None else None
+        return ClusterUser(name=account, admin=True) if account is not None else None
+
     def _reclaim(self, instance_id: str) -> None:
-        """AWS takes a Spot instance back, unless it ended it meanwhile, and its group replaces it."""
-        with suppress(KeyError):
-            self.aws.lose_instance(instance_id)
+        """Its cloud takes a Spot machine back, unless it ended it meanwhile, and its node pool replaces it."""
+        for cloud in (self.aws, self._gcp):
+            if cloud is not None:
+                with suppress(KeyError):
+                    cloud.lose_instance(instance_id)
 
     def close(self) -> None:
         """Stop everything, clouds first: nobody is told of the end."""
         self.aws.stop()
+        if self._gcp is not None:
+            self._gcp.stop()
         self.engine.close()
         self.machines.close()
         self.apis.close()

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 from .capacity import QUOTA, STOCKOUT, Capacity
+from .console import Console
 from .emulator import GcpEmulator
+from .failures import Failures
 from .timings import Timings
 
-__all__ = ["QUOTA", "STOCKOUT", "Capacity", "GcpEmulator", "Timings"]
+__all__ = ["QUOTA", "STOCKOUT", "Capacity", "Console", "Failures", "GcpEmulator", "Timings"]

@@ -6,14 +6,16 @@
 from __future__ import annotations
 
 import base64
+from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from google.cloud.container_v1.types import cluster_service as api
 from grpc import StatusCode
 
-from . import constraints, node_pools, versions
+from . import constraints, control_planes, node_pools, versions
 from .errors import GcpError, already_exists, invalid
+from .failures import Failure
 from .project import default_zones, is_zone
 from .records import (
     Cluster,
@@ -21,6 +23,7 @@ from .records import (
     Message,
     Operation,
     OperationType,
+    PoolStatus,
     cluster_link,
     new_etag,
     timestamp,
@@ -38,11 +41,14 @@ def create(state: State, request: Message) -> Message:
     cluster = _build(request.cluster, location)
     if (location, cluster.name) in state.clusters:
         raise already_exists(cluster.path)
-    pools = [node_pools.build(state, cluster, wanted) for wanted in _first_pools(request.cluster)]
+    pools = [node_pools.build(cluster, wanted) for wanted in _first_pools(request.cluster, location)]
     names = [pool.name for pool in pools]
     if len(set(names)) < len(names):
         raise GcpError(StatusCode.INTERNAL, "Internal error encountered.")
+    for kind in {pool.machine_type for pool in pools}:
+        constraints.check_quota(state, kind, sum(pool.total for pool in pools if pool.machine_type == kind))
     operation = state.begin(OperationType.CREATE_CLUSTER, location=location, cluster=cluster.name)
+    failure = state.failures.take("create", cluster.name)
     state.clusters[location, cluster.name] = cluster
     state.engine.inventory.add(CLOUD, CLUSTER_KIND, f"{location}/{cluster.name}")
     gpus = [bool(pool.shown.config.accelerators) for pool in pools]
@@ -54,7 +60,7 @@ def create(state: State, request: Message) -> Message:
         kind="create-cluster",
         target=cluster.path,
         seconds=state.timings.cluster_create,
-        finish=partial(_up, state, cluster, operation),
+        finish=partial(_up, state, cluster, operation, failure),
     )
     return operation.describe(state.engine.clock.now())
 
@@ -68,18 +74,35 @@ def list_all(state: State, request: Message) -> Message:
     """ListClusters of a location, or of all with `-`: there are no pages."""
     location = parse(request.parent)["location"]
     clusters = [cluster for cluster in state.clusters.values() if location in ("-", cluster.location)]
-    return api.ListClustersResponse.pb()(clusters=[cluster.describe() for cluster in clusters])
+    seen = [cluster for cluster in clusters if state.unseen_zones.isdisjoint(cluster.shown.locations)]
+    return api.ListClustersResponse.pb()(
+        clusters=[cluster.describe() for cluster in seen], missing_zones=sorted(state.unseen_zones)
+    )
 
 
 def delete(state: State, request: Message) -> Message:
-    """DeleteCluster, and the node pools and machines with it."""
-    cluster = state.cluster(request.name)
+    """DeleteCluster, and the node pools and machines with it. One that fails is begun again by GKE itself."""
+    return _begin_delete(state, state.cluster(request.name)).describe(state.engine.clock.now())
+
+
+def _begin_delete(state: State, cluster: Cluster) -> Operation:
     operation = state.begin(OperationType.DELETE_CLUSTER, location=cluster.location, cluster=cluster.name)
+    failure = state.failures.take("delete", cluster.name)
     cluster.shown.status = ClusterStatus.STOPPING
     for pool in cluster.pools.values():
         node_pools.stop(state, pool)
 
     def gone() -> None:
+        if failure is not None:
+            failure.mark(cluster.shown, ClusterStatus.ERROR)
+            state.finish(operation, failure.status())
+            state.after(
+                state.timings.replace,
+                kind="delete-again",
+                target=cluster.path,
+                finish=partial(_delete_again, state, cluster),
+            )
+            return
         for pool in list(cluster.pools.values()):
             node_pools.remove(state, cluster, pool)
         del state.clusters[cluster.location, cluster.name]
@@ -88,7 +111,14 @@ def delete(state: State, request: Message) -> Message:
         state.finish(operation)
 
     state.after(state.timings.cluster_delete, kind="delete-cluster", target=cluster.path, finish=gone)
-    return operation.describe(state.engine.clock.now())
+    return operation
+
+
+def _delete_again(state: State, cluster: Cluster) -> None:
+    # Unless a caller did so meanwhile.
+    if state.clusters.get((cluster.location, cluster.name)) is cluster:
+        with suppress(GcpError):
+            _begin_delete(state, cluster)
 
 
 def update(state: State, request: Message) -> Message:
@@ -102,19 +132,7 @@ def update(state: State, request: Message) -> Message:
         raise GcpError(StatusCode.UNIMPLEMENTED, f"The emulator does not update {changed[0]}.")
     if change.etag and change.etag != cluster.shown.etag:
         raise GcpError(StatusCode.ABORTED, "The etag does not match the current cluster.")
-    wanted = versions.resolve(change.desired_master_version)
-    versions.check_upgrade(cluster.shown.current_master_version, wanted)
-    operation = state.begin(OperationType.UPGRADE_MASTER, location=cluster.location, cluster=cluster.name)
-    before = cluster.shown.status
-    cluster.shown.status = ClusterStatus.RECONCILING
-
-    def upgraded() -> None:
-        cluster.shown.status = before
-        cluster.shown.current_master_version = wanted
-        cluster.shown.etag = new_etag()
-        state.finish(operation)
-
-    state.after(state.timings.cluster_upgrade, kind="upgrade-master", target=cluster.path, finish=upgraded)
+    operation = control_planes.upgrade(state, cluster, versions.resolve(change.desired_master_version))
     return operation.describe(state.engine.clock.now())
 
 
@@ -167,7 +185,7 @@ def _build(wanted: Message, location: str) -> Cluster:
     return Cluster(shown=shown, location=location)
 
 
-def _first_pools(wanted: Message) -> list[Message]:
+def _first_pools(wanted: Message, location: str) -> list[Message]:
     """The node pools that a create asks for.
 
     Raises:
@@ -176,6 +194,8 @@ def _first_pools(wanted: Message) -> list[Message]:
     if wanted.node_pools and (wanted.initial_node_count or wanted.HasField("node_config")):
         raise invalid("Only one of node_pools and (initial_node_count, node_config) may be set.")
     if wanted.autopilot.enabled:
+        if is_zone(location):
+            raise invalid("Autopilot clusters must be regional clusters.")
         if wanted.node_pools:
             raise invalid("Autopilot clusters do not support node pools.")
         return []
@@ -188,8 +208,15 @@ def _first_pools(wanted: Message) -> list[Message]:
     ]
 
 
-def _up(state: State, cluster: Cluster, operation: Operation) -> None:
-    """The control plane answers."""
+def _up(state: State, cluster: Cluster, operation: Operation, failure: Failure | None) -> None:
+    """The control plane answers, or never will."""
+    if failure is not None:
+        with state.changing():
+            failure.mark(cluster.shown, ClusterStatus.ERROR)
+            for pool in cluster.pools.values():
+                failure.mark(pool.shown, PoolStatus.ERROR)
+            state.finish(operation, failure.status())
+        return
     url, ca_pem = state.apis.start(cluster.api_name)
     with state.changing():
         cluster.shown.endpoint = url.removeprefix("https://")
@@ -198,5 +225,5 @@ def _up(state: State, cluster: Cluster, operation: Operation) -> None:
         if cluster.pools:
             node_pools.start_with_cluster(state, cluster, operation)
         else:
-            cluster.shown.status = ClusterStatus.RUNNING
             state.finish(operation)
+            control_planes.running(state, cluster)

@@ -23,10 +23,16 @@ _NAME: Final = re.compile(r"[a-z]([-a-z0-9]{0,38}[a-z0-9])?")
 _RESOURCE_KEY: Final = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 _RESOURCE_VALUE: Final = re.compile(r"[a-z0-9_-]{0,63}")
 
+GOOGLES_LABELS: Final = "goog-"
+"""How the Google Cloud labels begin that Google sets by itself."""
+
+_MOST_RESOURCE_LABELS: Final = 64
+
 _LABEL_PART: Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
 
 _RESERVED: Final = ("kubernetes.io", "k8s.io")
 
+_DISK_TYPES: Final = frozenset({"pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"})
 _SMALLEST_DISK_GB: Final = 10
 _MOST_NODES_A_ZONE: Final = 1000
 
@@ -42,9 +48,19 @@ def check_name(kind: str, name: str) -> None:
 
 def check_resource_labels(labels: Mapping[str, str]) -> None:
     """Refuse Google Cloud labels with other characters, or too many."""
+    if len(labels) > _MOST_RESOURCE_LABELS:
+        raise invalid(f"There may be at most {_MOST_RESOURCE_LABELS} resource labels.")
     for key, value in labels.items():
         if _RESOURCE_KEY.fullmatch(key) is None or _RESOURCE_VALUE.fullmatch(value) is None:
             raise invalid(f'Invalid resource label "{key}={value}".')
+
+
+def check_own_resource_labels(labels: Mapping[str, str]) -> None:
+    """Refuse Google Cloud labels that only Google sets, too."""
+    check_resource_labels(labels)
+    for key in labels:
+        if key.startswith(GOOGLES_LABELS):
+            raise invalid(f'Resource label "{key}" uses the reserved prefix "{GOOGLES_LABELS}".')
 
 
 def check_labels(labels: Mapping[str, str]) -> None:
@@ -81,6 +97,8 @@ def check_config(config: Message) -> None:
                 f"Accelerator type {accelerator.accelerator_type} with count {accelerator.accelerator_count} is not "
                 f"supported on machine type {config.machine_type}."
             )
+    if config.disk_type not in _DISK_TYPES:
+        raise invalid(f"Disk type '{config.disk_type}' does not exist.")
     if config.disk_size_gb < _SMALLEST_DISK_GB:
         raise invalid(f"NodeConfig.disk_size_gb must be at least {_SMALLEST_DISK_GB}.")
     if config.spot and config.preemptible:

@@ -16,10 +16,11 @@ from google.rpc.status_pb2 import Status
 
 from ..engine import inventory
 from ..neighbours import Machine
+from . import control_planes
 from .capacity import QUOTA, STOCKOUT
 from .machine_types import gpu_model
 from .project import PROJECT_ID, region
-from .records import Cluster, Instance, Message, NodePool, Operation, PoolStatus
+from .records import Cluster, ClusterStatus, Instance, Message, NodePool, Operation, PoolStatus
 from .state import CLOUD, State
 
 _EFFECTS: Final = {1: "NoSchedule", 2: "PreferNoSchedule", 3: "NoExecute"}
@@ -47,11 +48,11 @@ def follow(state: State, cluster: Cluster, pool: NodePool) -> None:
     """Start or end machines until each zone has its size, or has no room; a zone without room is tried again."""
     if cluster.pools.get(pool.name) is not pool or pool.shown.status == PoolStatus.STOPPING:
         return
-    for zone in pool.groups:
+    for zone, size in pool.sizes.items():
         there = pool.of_zone(zone)
-        for instance in there[: max(0, len(there) - pool.size)]:
+        for instance in state.random.sample(there, max(0, len(there) - size)):
             end(state, pool, instance.machine.instance_id)
-        for _missing in range(pool.size - len(there)):
+        for _missing in range(size - len(there)):
             if state.capacity.lacks(pool.machine_type, zone, spot=pool.spot) is None:
                 launch(state, cluster, pool, zone)
     settle(state, cluster, pool)
@@ -75,8 +76,8 @@ def settle(state: State, cluster: Cluster, pool: NodePool) -> None:
         pool.shown.status_message = ""
     if operation is not None:
         arrived(state, cluster, operation, pool.name)
-    elif cluster.shown.status == api.Cluster.Status.ERROR:
-        cluster.shown.status = api.Cluster.Status.RUNNING
+    elif cluster.shown.status == ClusterStatus.ERROR:
+        cluster.shown.status = ClusterStatus.RUNNING
 
 
 def arrived(state: State, cluster: Cluster, operation: Operation, pool: str, error: Status | None = None) -> None:
@@ -88,12 +89,14 @@ def arrived(state: State, cluster: Cluster, operation: Operation, pool: str, err
         return
     failed = operation.shown.error if operation.shown.HasField("error") else None
     state.finish(operation, failed)
-    if cluster.shown.status == api.Cluster.Status.PROVISIONING:
+    if cluster.shown.status == ClusterStatus.PROVISIONING:
         wanted = [p for p in cluster.pools.values() if p.total]
-        lost = bool(wanted) and all(p.shown.status == PoolStatus.ERROR for p in wanted)
-        cluster.shown.status = api.Cluster.Status.ERROR if lost else api.Cluster.Status.RUNNING
-        for pool_ in wanted if lost else ():
-            cluster.shown.conditions.extend(pool_.shown.conditions)
+        if wanted and all(p.shown.status == PoolStatus.ERROR for p in wanted):
+            cluster.shown.status = ClusterStatus.ERROR
+            for pool_ in wanted:
+                cluster.shown.conditions.extend(pool_.shown.conditions)
+        else:
+            control_planes.running(state, cluster)
 
 
 def launch(state: State, cluster: Cluster, pool: NodePool, zone: str) -> None:
@@ -115,6 +118,7 @@ def launch(state: State, cluster: Cluster, pool: NodePool, zone: str) -> None:
         spot=pool.spot,
         gpus=sum(accelerator.accelerator_count for accelerator in accelerators),
         gpu_model=gpu_model(accelerators[0].accelerator_type) if accelerators else "",
+        spot_notice_seconds=state.timings.spot_notice,
     )
     pool.instances[machine.instance_id] = Instance(machine=machine, generation=pool.generation)
     state.engine.inventory.add(
@@ -187,7 +191,7 @@ def taints(pool: NodePool) -> tuple[dict[str, str], ...]:
 
 def shortage(state: State, pool: NodePool) -> Status:
     """The error of an operation whose machines did not all come, in GKE's words."""
-    zones = [zone for zone in pool.groups if len(pool.of_zone(zone)) < pool.size]
+    zones = [zone for zone, size in pool.sizes.items() if len(pool.of_zone(zone)) < size]
     minutes, seconds = divmod(int(state.timings.capacity_wait), 60)
     running = sum(instance.ready for instance in pool.instances.values())
     text = (

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from functools import partial
+from contextlib import suppress
 from typing import Final
 
 from google.cloud.container_v1.types import cluster_service as api
 
 from . import constraints, instances, versions
-from .errors import already_exists, invalid
+from .errors import GcpError, already_exists, invalid
 from .machine_types import machine_type
 from .records import (
     Cluster,
@@ -37,7 +37,8 @@ def create(state: State, request: Message) -> Message:
     wanted = request.node_pool
     if wanted.name in cluster.pools:
         raise already_exists(f"{cluster.path}/nodePools/{wanted.name}")
-    pool = build(state, cluster, wanted)
+    pool = build(cluster, wanted)
+    constraints.check_quota(state, pool.machine_type, pool.total)
     timings = state.timings
     operation = state.begin(
         OperationType.CREATE_NODE_POOL,
@@ -46,9 +47,16 @@ def create(state: State, request: Message) -> Message:
         pool=pool.name,
         pending=timings.pending,
     )
+    failure = state.failures.take("create", f"{cluster.name}/{pool.name}")
     add(state, cluster, pool)
 
-    start = partial(instances.work, state, cluster, pool, operation)
+    def start() -> None:
+        if failure is None:
+            instances.work(state, cluster, pool, operation)
+            return
+        failure.mark(pool.shown, PoolStatus.ERROR)
+        state.finish(operation, failure.status())
+
     state.after(timings.node_pool_create, kind="create-node-pool", target=pool.name, finish=start)
     return operation.describe(state.engine.clock.now())
 
@@ -68,6 +76,10 @@ def delete(state: State, request: Message) -> Message:
     """DeleteNodePool: its machines end at once, and it is gone later."""
     cluster, pool = state.pool(request.name)
     refuse_autopilot(cluster)
+    return _begin_delete(state, cluster, pool).describe(state.engine.clock.now())
+
+
+def _begin_delete(state: State, cluster: Cluster, pool: NodePool) -> Operation:
     operation = state.begin(
         OperationType.DELETE_NODE_POOL,
         location=cluster.location,
@@ -75,17 +87,29 @@ def delete(state: State, request: Message) -> Message:
         pool=pool.name,
         pending=state.timings.pending,
     )
+    failure = state.failures.take("delete", f"{cluster.name}/{pool.name}")
     stop(state, pool)
 
+    def again() -> None:
+        # Unless a caller did so meanwhile, or the cluster goes.
+        if cluster.pools.get(pool.name) is pool:
+            with suppress(GcpError):
+                _begin_delete(state, cluster, pool)
+
     def gone() -> None:
+        if failure is not None:
+            failure.mark(pool.shown, PoolStatus.ERROR)
+            state.finish(operation, failure.status())
+            state.after(state.timings.replace, kind="delete-again", target=pool.name, finish=again)
+            return
         remove(state, cluster, pool)
         state.finish(operation)
 
     state.after(state.timings.node_pool_delete, kind="delete-node-pool", target=pool.name, finish=gone)
-    return operation.describe(state.engine.clock.now())
+    return operation
 
 
-def build(state: State, cluster: Cluster, wanted: Message) -> NodePool:
+def build(cluster: Cluster, wanted: Message) -> NodePool:
     """A node pool as it was asked for, with the server's defaults.
 
     Raises:
@@ -105,10 +129,9 @@ def build(state: State, cluster: Cluster, wanted: Message) -> NodePool:
         raise invalid("Auto_upgrade must be true when release_channel is set.")
     _default_config(shown.config)
     constraints.check_config(shown.config)
-    constraints.check_quota(state, shown.config.machine_type, wanted.initial_node_count * len(zones))
     groups = {zone: group_name(cluster.name, wanted.name) for zone in zones}
     _default_pool(shown, cluster, groups)
-    return NodePool(shown=shown, size=wanted.initial_node_count, groups=groups)
+    return NodePool(shown=shown, sizes=dict.fromkeys(zones, wanted.initial_node_count), groups=groups)
 
 
 def add(state: State, cluster: Cluster, pool: NodePool) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
+from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from threading import Lock
 from typing import Final
@@ -64,28 +66,50 @@ def check_location(location: str) -> None:
         raise GcpError(StatusCode.PERMISSION_DENIED, text)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Issued:
+    account: str
+    ends: datetime | None
+    lacks: frozenset[str]
+
+
 class Tokens:
     """The access tokens that were issued. Thread-safe; holds digests only."""
 
     def __init__(self, clock: Clock) -> None:
         """Arguments: clock: against which their life is judged."""
         self._clock = clock
-        self._issued: dict[str, tuple[str, datetime | None]] = {}
+        self._issued: dict[str, _Issued] = {}
         self._lock = Lock()
 
-    def issue(self, account: str, *, seconds: float | None = None) -> str:
-        """A token of a service account. Arguments: seconds: its life; None for one that does not end."""
+    def issue(self, account: str, *, seconds: float | None = None, lacks: Collection[str] = ()) -> str:
+        """A token of a service account.
+
+        Arguments:
+            seconds: its life; None for one that does not end.
+            lacks: the permissions that it has not, e.g. `container.clusters.create`; it has all others.
+        """
         token = f"ya29.{secrets.token_urlsafe(48)}"
         ends = None if seconds is None else self._clock.now() + timedelta(seconds=seconds)
         with self._lock:
-            self._issued[_digest(token)] = (account, ends)
+            self._issued[_digest(token)] = _Issued(account=account, ends=ends, lacks=frozenset(lacks))
         return token
 
     def account(self, token: str) -> str | None:
         """Whose token it is; None when it is nobody's, or has ended."""
+        issued = self._of(token)
+        return issued.account if issued is not None else None
+
+    def may(self, token: str, permission: str) -> bool:
+        """Whether its bearer has a permission."""
+        issued = self._of(token)
+        return issued is not None and permission not in issued.lacks
+
+    def _of(self, token: str) -> _Issued | None:
         with self._lock:
-            account, ends = self._issued.get(_digest(token), (None, None))
-        return None if ends is not None and ends <= self._clock.now() else account
+            issued = self._issued.get(_digest(token))
+        ended = issued is not None and issued.ends is not None and issued.ends <= self._clock.now()
+        return None if ended else issued
 
 
 def _digest(token: str) -> str:

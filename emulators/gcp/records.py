@@ -84,7 +84,7 @@ class NodePool:
 
     Attributes:
         shown: the API's NodePool.
-        size: how many machines each zone is to have.
+        sizes: how many machines each zone is to have; only the autoscaler gives zones different numbers.
         groups: the base of the names in each zone's group: `gke-<cluster>-<pool>-<8 hex>`.
         generation: how often the settings of new machines were changed.
         operation: what waits for its machines to be there.
@@ -93,7 +93,7 @@ class NodePool:
     """
 
     shown: Message
-    size: int
+    sizes: dict[str, int]
     groups: dict[str, str]
     generation: int = 0
     operation: Operation | None = None
@@ -119,7 +119,12 @@ class NodePool:
     @property
     def total(self) -> int:
         """How many machines it is to have, over all zones."""
-        return self.size * len(self.groups)
+        return sum(self.sizes.values())
+
+    def resize(self, size: int) -> None:
+        """Have so many machines in each zone. What was lost does not come back by its name."""
+        self.sizes = dict.fromkeys(self.sizes, size)
+        self.vacant.clear()
 
     def of_zone(self, zone: str) -> list[Instance]:
         """Its machines in a zone, oldest first."""
@@ -128,7 +133,8 @@ class NodePool:
     @property
     def complete(self) -> bool:
         """Whether all its machines are there, and their Nodes Ready."""
-        return len(self.instances) == self.total and all(i.ready for i in self.instances.values())
+        full = all(len(self.of_zone(zone)) == size for zone, size in self.sizes.items())
+        return full and all(instance.ready for instance in self.instances.values())
 
 
 @dataclass(slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from grpc_status import rpc_status
 from ..engine import Answer, Call, Engine, InjectedError, ReplyLost
 from . import clusters, node_pool_changes, node_pools, operation_reads
 from .errors import GcpError, of_http_status
-from .project import Tokens
+from .project import PROJECT_ID, Tokens
 from .records import Message
 from .state import CLOUD, State
 
@@ -30,6 +30,8 @@ _STOP_SECONDS: Final = 0.2
 
 _SCOPE: Final = "gke"
 
+_SEES_CREDENTIALS: Final = "container.clusters.getCredentials"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Method:
@@ -38,31 +40,48 @@ class _Method:
     Attributes:
         request: the type of its requests.
         effect: carries it out within the state's lock.
+        needs: what its caller must be allowed to do, without `container.`.
     """
 
     request: Any
     effect: Callable[[State, Message], Message]
-    mutating: bool = False
+    needs: str
+
+    @property
+    def permission(self) -> str:
+        """What its caller must have."""
+        return f"container.{self.needs}"
+
+    @property
+    def mutating(self) -> bool:
+        """Whether a successful call changes something."""
+        return self.needs in ("clusters.create", "clusters.update", "clusters.delete")
 
 
 _METHODS: Final[Mapping[str, _Method]] = {
-    "CreateCluster": _Method(request=api.CreateClusterRequest, effect=clusters.create, mutating=True),
-    "DeleteCluster": _Method(request=api.DeleteClusterRequest, effect=clusters.delete, mutating=True),
-    "GetCluster": _Method(request=api.GetClusterRequest, effect=clusters.get),
-    "ListClusters": _Method(request=api.ListClustersRequest, effect=clusters.list_all),
-    "UpdateCluster": _Method(request=api.UpdateClusterRequest, effect=clusters.update, mutating=True),
-    "GetServerConfig": _Method(request=api.GetServerConfigRequest, effect=clusters.server_config),
-    "CreateNodePool": _Method(request=api.CreateNodePoolRequest, effect=node_pools.create, mutating=True),
-    "DeleteNodePool": _Method(request=api.DeleteNodePoolRequest, effect=node_pools.delete, mutating=True),
-    "GetNodePool": _Method(request=api.GetNodePoolRequest, effect=node_pools.get),
-    "ListNodePools": _Method(request=api.ListNodePoolsRequest, effect=node_pools.list_all),
+    "CreateCluster": _Method(request=api.CreateClusterRequest, effect=clusters.create, needs="clusters.create"),
+    "DeleteCluster": _Method(request=api.DeleteClusterRequest, effect=clusters.delete, needs="clusters.delete"),
+    "GetCluster": _Method(request=api.GetClusterRequest, effect=clusters.get, needs="clusters.get"),
+    "ListClusters": _Method(request=api.ListClustersRequest, effect=clusters.list_all, needs="clusters.list"),
+    "UpdateCluster": _Method(request=api.UpdateClusterRequest, effect=clusters.update, needs="clusters.update"),
+    "GetServerConfig": _Method(request=api.GetServerConfigRequest, effect=clusters.server_config, needs="clusters.get"),
+    "CreateNodePool": _Method(request=api.CreateNodePoolRequest, effect=node_pools.create, needs="clusters.update"),
+    "DeleteNodePool": _Method(request=api.DeleteNodePoolRequest, effect=node_pools.delete, needs="clusters.update"),
+    "GetNodePool": _Method(request=api.GetNodePoolRequest, effect=node_pools.get, needs="clusters.get"),
+    "ListNodePools": _Method(request=api.ListNodePoolsRequest, effect=node_pools.list_all, needs="clusters.get"),
     "SetNodePoolAutoscaling": _Method(
-        request=api.SetNodePoolAutoscalingRequest, effect=node_pool_changes.set_autoscaling, mutating=True
+        request=api.SetNodePoolAutoscalingRequest, effect=node_pool_changes.set_autoscaling, needs="clusters.update"
     ),
-    "SetNodePoolSize": _Method(request=api.SetNodePoolSizeRequest, effect=node_pool_changes.set_size, mutating=True),
-    "UpdateNodePool": _Method(request=api.UpdateNodePoolRequest, effect=node_pool_changes.update, mutating=True),
-    "GetOperation": _Method(request=api.GetOperationRequest, effect=operation_reads.get),
-    "ListOperations": _Method(request=api.ListOperationsRequest, effect=operation_reads.list_all),
+    "SetNodePoolSize": _Method(
+        request=api.SetNodePoolSizeRequest, effect=node_pool_changes.set_size, needs="clusters.update"
+    ),
+    "UpdateNodePool": _Method(
+        request=api.UpdateNodePoolRequest, effect=node_pool_changes.update, needs="clusters.update"
+    ),
+    "GetOperation": _Method(request=api.GetOperationRequest, effect=operation_reads.get, needs="operations.get"),
+    "ListOperations": _Method(
+        request=api.ListOperationsRequest, effect=operation_reads.list_all, needs="operations.list"
+    ),
 }
 
 
@@ -98,9 +117,12 @@ class GkeServer:
 
         def effect() -> Answer:
             try:
-                self._check_caller(context)
+                token = self._check_caller(context, method.permission)
                 with self._state.changing():
-                    body = method.effect(self._state, request).SerializeToString()
+                    answered = method.effect(self._state, request)
+                    if not self._tokens.may(token, _SEES_CREDENTIALS):
+                        _hide_credentials(answered)
+                    body = answered.SerializeToString()
             except GcpError as error:
                 refused.append(error)
                 return Answer(status=error.http_status)
@@ -118,12 +140,17 @@ class GkeServer:
             context.abort_with_status(rpc_status.to_status(refused[0].to_status()))
         return answer.body
 
-    def _check_caller(self, context: grpc.ServicerContext) -> None:
+    def _check_caller(self, context: grpc.ServicerContext, permission: str) -> str:
+        """The caller's token, if it is good for this."""
         header = dict(context.invocation_metadata()).get("authorization", "")
         scheme, _space, token = str(header).partition(" ")
         if scheme.lower() != "bearer" or self._tokens.account(token) is None:
             text = "Request had invalid authentication credentials. Expected OAuth 2 access token."
             raise GcpError(grpc.StatusCode.UNAUTHENTICATED, text)
+        if not self._tokens.may(token, permission):
+            text = f'Required "{permission}" permission(s) for "projects/{PROJECT_ID}".'
+            raise GcpError(grpc.StatusCode.PERMISSION_DENIED, text)
+        return token
 
 
 def _target(request: Message) -> str:
@@ -133,3 +160,10 @@ def _target(request: Message) -> str:
         return str(made.name)
     where: str = getattr(request, "name", "") or getattr(request, "parent", "")
     return where.rpartition("/")[2]
+
+
+def _hide_credentials(answered: Message) -> None:
+    """Leave out what a cluster's certificate is checked against, of one cluster or a list."""
+    clusters = [answered] if isinstance(answered, api.Cluster.pb()) else getattr(answered, "clusters", [])
+    for cluster in clusters:
+        cluster.master_auth.cluster_ca_certificate = ""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from random import Random
 from typing import Final
 
 from google.rpc.status_pb2 import Status
@@ -15,6 +16,7 @@ from ..engine import Changing, Engine
 from ..neighbours import ClusterApis, MachineHost
 from .capacity import Capacity
 from .errors import GcpError, busy, invalid, not_found
+from .failures import Failures
 from .project import PROJECT_ID, PROJECT_NUMBER, check_location
 from .records import (
     Cluster,
@@ -34,6 +36,9 @@ NODE_POOL_KIND: Final = "node-pool"
 CONCURRENT_OPERATIONS: Final = 5
 """On one cluster."""
 
+_SEED: Final = 1
+"""Which machines a resize ends is chance, but the same chance in each run."""
+
 _NAME: Final = re.compile(
     r"projects/(?P<project>[^/]+)/(locations|zones)/(?P<location>[^/]+)"
     r"(/clusters/(?P<cluster>[^/]+)(/nodePools/(?P<pool>[^/]+))?|/operations/(?P<operation>[^/]+))?"
@@ -41,7 +46,13 @@ _NAME: Final = re.compile(
 
 
 class State(Changing):
-    """Everything is read and changed within `changing`."""
+    """Everything is read and changed within `changing`.
+
+    Attributes:
+        launched: how many machines there have been.
+        random: what chance decides.
+        unseen_zones: what lists do not see at present.
+    """
 
     def __init__(self, *, engine: Engine, apis: ClusterApis, machines: MachineHost, timings: Timings) -> None:
         """Nothing exists."""
@@ -53,6 +64,9 @@ class State(Changing):
         self.clusters: dict[tuple[str, str], Cluster] = {}
         self.operations: dict[str, Operation] = {}
         self.launched = 0
+        self.random = Random(_SEED)  # noqa: S311 - nothing secret
+        self.failures = Failures()
+        self.unseen_zones: set[str] = set()
 
     def begin(
         self, kind: int, *, location: str, cluster: str, pool: str | None = None, pending: float = 0.0

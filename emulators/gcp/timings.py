@@ -5,15 +5,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
+
+from ..engine import PATIENCE, Delays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timings:
+class Timings(Delays):
     """The delays; the defaults are about what public reports tell of the real one.
 
     Attributes:
         cluster_create: until the control plane of a new cluster answers; its first nodes start then.
+        after_create: how long GKE is busy by itself with a cluster that it has just made; it is not always.
         cluster_delete: until a cluster is gone; its machines end at once.
         cluster_upgrade: until a control plane has another version.
         pending: how long an operation on a node pool is PENDING.
@@ -23,10 +26,13 @@ class Timings:
         node_pool_roll: between two machines that are replaced, one after the other.
         node_pool_delete: until a node pool is gone; its machines end at once.
         capacity_wait: how long an operation looks for capacity before it ends with an error.
-        replace: until a machine that was lost comes back, or one that found no capacity is tried again.
+        spot_notice: between a Spot machine's notice and its end.
+        replace: until a machine that was lost comes back, one that found no capacity is tried again, or a delete that
+            failed is.
     """
 
     cluster_create: float = 300.0
+    after_create: float = 0.0
     cluster_delete: float = 180.0
     cluster_upgrade: float = 480.0
     pending: float = 2.0
@@ -35,9 +41,6 @@ class Timings:
     node_pool_update: float = 15.0
     node_pool_roll: float = 60.0
     node_pool_delete: float = 60.0
-    capacity_wait: float = 2104.0
+    capacity_wait: float = field(default=2104.0, metadata=PATIENCE)
+    spot_notice: float = 30.0
     replace: float = 60.0
-
-    def divided_by(self, haste: float) -> Timings:
-        """The same, so many times as fast."""
-        return Timings(**{f.name: getattr(self, f.name) / haste for f in fields(self)})

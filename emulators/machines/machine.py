@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 
-from ..engine import Clock
+from ..engine import Clock, Delays
 from ..kubernetes import EmulatedCluster
 from ..neighbours import Machine
 from .bcd_image import BcdImage
@@ -22,7 +22,7 @@ from .volumes import remove
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MachineTimes:
+class MachineTimes(Delays):
     """How long things take, in seconds on the engine's clock.
 
     Attributes:
@@ -30,7 +30,8 @@ class MachineTimes:
         node_gone_seconds: from a machine's end until its Node is taken out of the cluster: the node controller marks
             it unready after 40 s, then the cloud's controller finds no instance.
         secret_sync_seconds: until a changed Secret is in the pods' folders; the kubelet looks about once a minute.
-        spot_notice_seconds: between a Spot machine's notice and its end: two minutes at AWS.
+        spot_notice_seconds: between a Spot machine's notice and its end, unless the machine says another time: two
+            minutes at AWS.
     """
 
     boot_seconds: float = 120.0

@@ -122,7 +122,10 @@ class EmulatedMachines:
             if runs:
                 self.reclaim(instance_id)
 
-        self._clock.call_later(self._times.spot_notice_seconds, over)
+        with self._lock:
+            running = self._machines.get(instance_id)
+        given = running.machine.spot_notice_seconds if running is not None else None
+        self._clock.call_later(self._times.spot_notice_seconds if given is None else given, over)
 
     def cut_off(self, instance_id: str, *, cut: bool = True) -> None:
         """Cut a machine's network to the gateway, or mend it. Its Node stays Ready. One that does not run: KeyError."""

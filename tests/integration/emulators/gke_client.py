@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,9 +16,9 @@ import pytest
 from google.cloud.container_v1 import ClusterManagerClient
 from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerGrpcTransport
 
-from ansible_collections.better_compute.fleet.emulators.aws import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, VirtualClock
-from ansible_collections.better_compute.fleet.emulators.gcp import GcpEmulator, Timings
+from ansible_collections.better_compute.fleet.emulators.gcp import Console, GcpEmulator, Timings
+from ansible_collections.better_compute.fleet.emulators.stand_ins import InstantMachines, UnreachableApis
 
 REGION = "projects/my-project/locations/us-central1"
 ZONE = "projects/my-project/locations/us-central1-a"
@@ -40,6 +41,11 @@ class Gcp:
         """The real client."""
         channel = grpc.insecure_channel(self.emulator.target)
         return ClusterManagerClient(transport=ClusterManagerGrpcTransport(channel=channel))
+
+    @property
+    def console(self) -> Console:
+        """The hands of others."""
+        return self.emulator.console
 
     def call(self, method: str, request: dict[str, Any], *, token: str | None = None) -> Any:
         """Call the API once, as the operator unless another token is given."""
@@ -97,7 +103,14 @@ def pool_name(name: str) -> str:
 
 @pytest.fixture
 def gcp() -> Iterator[Gcp]:
-    clock, timings = VirtualClock(), Timings()
+    with open_gcp(Timings()) as made:
+        yield made
+
+
+@contextmanager
+def open_gcp(timings: Timings) -> Iterator[Gcp]:
+    """GKE in which things take so long."""
+    clock = VirtualClock()
     engine = Engine(clock)
     machines, apis = InstantMachines(), UnreachableApis()
     with GcpEmulator(engine=engine, apis=apis, machines=machines, timings=timings) as emulator:

@@ -8,14 +8,12 @@ from __future__ import annotations
 import base64
 import json
 import signal
-import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.error import HTTPError
-from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
+from urllib.request import ProxyHandler, Request, build_opener
 
 import boto3
 import pytest
@@ -27,6 +25,7 @@ from ansible_collections.better_compute.fleet.emulators.world import World
 
 from .bearer_tokens import bearer_token
 from .conftest import CLUSTER_ROLE, NODE_ROLE, SUBNETS
+from .node_lists import list_nodes
 
 ENTRY_POINT = "ansible_collections.better_compute.fleet.emulators"
 
@@ -66,19 +65,7 @@ def create_cluster(client: Any) -> None:
 def nodes(cluster: Any, credentials: Credentials) -> tuple[int, list[str]]:
     """The status of a list of Nodes, asked for with a principal's token, and their names."""
     ca_pem = base64.b64decode(cluster["certificateAuthority"]["data"]).decode()
-    https = HTTPSHandler(context=ssl.create_default_context(cadata=ca_pem))
-    token = bearer_token(credentials, cluster=cluster["name"])
-    metadata_only = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-    request = Request(
-        f"{cluster['endpoint']}/api/v1/nodes?labelSelector=mine%3Dyes&limit=500",
-        headers={"Authorization": f"Bearer {token}", "Accept": metadata_only},
-    )
-    try:
-        with build_opener(ProxyHandler({}), https).open(request, timeout=30) as response:
-            return response.status, [item["metadata"]["name"] for item in json.load(response)["items"]]
-    except HTTPError as error:
-        with error:
-            return error.code, []
+    return list_nodes(cluster["endpoint"], ca_pem=ca_pem, token=bearer_token(credentials, cluster=cluster["name"]))
 
 
 def test_machines_of_a_node_group_become_nodes_that_the_creator_s_token_lists_and_then_go(

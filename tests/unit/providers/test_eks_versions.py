@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.versions import is_older
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.versions import next_step
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.versions import is_older, next_step
 
 
 @pytest.mark.parametrize(
@@ -34,5 +33,5 @@ def test_the_way_to_a_newer_version_goes_through_each_one_in_between(held: str, 
     assert next_step(held, wanted) == step
 
 
-def test_the_way_to_another_major_version_is_left_for_eks_to_judge() -> None:
+def test_the_way_to_another_major_version_is_left_for_the_provider_to_judge() -> None:
     assert next_step("1.40", "2.0") == "2.0"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from .declared import Taint
+from .declared import Gpus, Taint
 from .errors import ProviderError
 from .records import ClusterOutputs
 from .secret import Secret
@@ -81,6 +81,7 @@ class ObservedNodePool:
         nodes: the total size that the provider is asked to hold, over all zones.
         bounds: between which it may be moved; None where the provider has none for it.
         places: what its machines are put into (EKS: subnets; else zones).
+        disk_type, gpus: of each machine; None for none, and where the provider does not say (EKS).
         image: the provider's name of the kind of machine image.
         version: its nodes' Kubernetes version, empty where the provider does not say.
         update_id: of the change that the driver just sent for it: see NodePoolRecord.update_id.
@@ -100,6 +101,8 @@ class ObservedNodePool:
     bounds: NodeBounds | None = None
     taints: tuple[Taint, ...] = ()
     places: frozenset[str] = frozenset()
+    disk_type: str | None = None
+    gpus: Gpus | None = None
     image: str = ""
     version: str = ""
     update_id: str | None = None

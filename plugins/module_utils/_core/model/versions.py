@@ -20,3 +20,14 @@ def minor_version(version: str) -> tuple[int, int] | None:
     """Of `1.34` and `1.34.9-gke.1` (1, 34); None of what is no version."""
     found = _VERSION.fullmatch(version)
     return (int(found[1]), int(found[2])) if found else None
+
+
+def next_step(held: str, wanted: str) -> str:
+    """What a control plane at `held` is to have next, to get to the newer `wanted`: providers take one minor at a time.
+
+    EKS and GKE alike (their pages on upgrades).
+    """
+    before, after = minor_version(held), minor_version(wanted)
+    if before is None or after is None or before[0] != after[0]:
+        return wanted
+    return f"{before[0]}.{min(before[1] + 1, after[1])}"

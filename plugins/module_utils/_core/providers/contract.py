@@ -67,10 +67,12 @@ class NodePoolSpec:
         nodes: the total size over all its zones.
         bounds: within which the cluster's autoscaler moves the size, totals too; None for a fixed size.
         keep_count: with `bounds`: the size is left where it stands within them. False brings it to `nodes` once.
-        places: what it is spread over, sorted: all or some of what node_places gives.
+        places: what it is spread over, sorted: all or some of what node_places gives. Empty where that gives none: the
+            cluster's own zones, and `nodes` and `bounds` count for each of them.
         disk_gib: GiB, or None to leave it to the provider.
         disk_type: None to leave it to the provider.
         gpus_per_node: 0 for a node pool without GPUs: decides the machine image where a provider wants one.
+        gpu_type: the account's name for the accelerator, where its machine type does not say it (GKE wants it always).
         labels: the Kubernetes labels of its Nodes: our own and the declared ones.
         labels_declared: whether `labels` are all there are to be; else others are left alone.
         taints: all there are to be, sorted; None leaves them alone.
@@ -92,6 +94,7 @@ class NodePoolSpec:
     gpus_per_node: int
     labels: Mapping[str, str]
     tags: Mapping[str, str]
+    gpu_type: str | None = None
     bounds: NodeBounds | None = None
     keep_count: bool = False
     disk_type: str | None = None

@@ -49,6 +49,7 @@ def node_pool_spec(
         disk_gib=shape.disk_gib,
         disk_type=shape.disk_type,
         gpus_per_node=shape.gpus.count if shape.gpus else 0,
+        gpu_type=shape.gpus.type if shape.gpus else None,
         labels={**(shape.labels or {}), **node_labels(pool_id=pool_id, spot=shape.spot)},
         labels_declared=shape.labels is not None,
         taints=shape.taints,

@@ -6,7 +6,7 @@
 - settings: what the account's config says. credentials, clients: from there to boto3's clients.
 - calls: one API call with retries for throttling. errors: AWS's errors in the contract's words.
 - clusters, node_groups, subnets: one kind of resource each. node_group_changes: what is changed of a group that stands.
-- comparison, taints, images, versions: what EKS holds beside what is wanted, without a call (images: one).
+- comparison, taints, images: what EKS holds beside what is wanted, without a call (images: one).
 - updates, health: what became of a change, and why something failed.
 - principal, access, token: who we are, who may use a cluster's API, and the bearer token for it.
 - driver: the contract, put together from these.

@@ -17,7 +17,7 @@ from ...model.errors import AlreadyExists, NotFound, OperationInProgress
 from ...model.observed import ObservedCluster
 from ...model.records import ClusterOutputs
 from ...model.states import ProviderStatus
-from ...model.versions import is_older
+from ...model.versions import is_older, next_step
 from ..contract import ClusterSpec, Deletion
 from . import updates
 from .calls import Calls
@@ -25,7 +25,6 @@ from .errors import bounded
 from .request_token import request_token
 from .settings import EksSettings
 from .updates import Fate
-from .versions import next_step
 
 if TYPE_CHECKING:
     from mypy_boto3_eks import EKSClient

@@ -1,0 +1,140 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""In what a node pool is not as it is wanted. No I/O.
+
+Labels and taints are sets: only those that are missing, too many or of another value are told of. What GKE adds by
+itself, and what this driver adds to a node pool with GPUs, is never too many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+
+from ...model.declared import Gpus, Taint
+from ...model.node_marks import is_reserved
+from ...model.observed import Difference, ObservedNodePool
+from ..contract import NodePoolSpec
+from .places import as_observed
+from .sizes import Asked, known_total, wanted_total
+from .taints import GPU_TAINT
+
+NO_DEVICE_PLUGIN = {"gke-no-default-nvidia-gpu-device-plugin": "true"}
+"""Keeps GKE's own device plugin off the Nodes: theirs would offer GPUs that nobody booked."""
+
+
+def differences(spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[Difference, ...]:
+    """contract.Driver.compare."""
+    spec = as_observed(spec, observed.places)
+    return (
+        *_of_shape(spec, observed),
+        *_of_size(spec, observed),
+        *_of_labels(spec, observed),
+        *_of_taints(spec, observed),
+    )
+
+
+def wanted_labels(spec: NodePoolSpec) -> dict[str, str]:
+    """The Kubernetes labels that are ours to set."""
+    return {**spec.labels, **(NO_DEVICE_PLUGIN if spec.gpus_per_node else {})}
+
+
+def wanted_gpus(spec: NodePoolSpec) -> Gpus | None:
+    """The accelerators of one machine."""
+    return Gpus(type=spec.gpu_type or "", count=spec.gpus_per_node) if spec.gpus_per_node else None
+
+
+def labels_after(spec: NodePoolSpec, held: Mapping[str, str]) -> dict[str, str]:
+    """All labels that a node pool is to have that holds these: GKE's update replaces them all."""
+    too_many = _too_many(spec, held)
+    return {**{key: value for key, value in held.items() if key not in too_many}, **wanted_labels(spec)}
+
+
+def taints_after(spec: NodePoolSpec, held: tuple[Taint, ...]) -> tuple[Taint, ...]:
+    """All taints that a node pool is to have that holds these: GKE's update replaces them all."""
+    if spec.taints is None:
+        return held
+    return tuple(sorted({*spec.taints, *(taint for taint in held if taint == GPU_TAINT)}))
+
+
+def changed(spec: NodePoolSpec, observed: ObservedNodePool) -> ObservedNodePool:
+    """The node pool once all that compare() tells of and can be changed is done.
+
+    Arguments:
+        spec: on the zones that it stands in.
+    """
+    total = wanted_total(spec, observed)
+    asked = Asked(per_zone=-(-total // max(1, len(observed.places))), sure=spec.bounds is None)
+    return replace(
+        observed,
+        nodes=total,
+        bounds=spec.bounds,
+        labels=labels_after(spec, observed.labels),
+        taints=taints_after(spec, observed.taints),
+        tags={**observed.tags, **asked.label},
+    )
+
+
+def _of_shape(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
+    pairs: list[tuple[str, object, object]] = [
+        ("machineType", observed.machine_type, spec.machine_type),
+        ("spot", observed.spot, spec.spot),
+        ("gpus", _told(observed.gpus), _told(wanted_gpus(spec))),
+        ("zones", sorted(observed.places), sorted(spec.places)),
+    ]
+    if spec.disk_gib is not None:
+        pairs.append(("diskGiB", observed.disk_gib, spec.disk_gib))
+    if spec.disk_type is not None:
+        pairs.append(("diskType", observed.disk_type, spec.disk_type))
+    for path, held, wanted in pairs:
+        if held != wanted:
+            yield Difference(path=path, held=held, wanted=wanted, in_place=False)
+
+
+def _told(gpus: Gpus | None) -> dict[str, object] | None:
+    return asdict(gpus) if gpus else None
+
+
+def _of_size(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
+    held, wanted = observed.bounds, spec.bounds
+    pairs: list[tuple[str, int | None, int | None]] = [
+        ("totalNodes", known_total(observed, bounds=wanted), wanted_total(spec, observed)),
+        ("autoscaling.minNodes", held.least if held else None, wanted.least if wanted else None),
+        ("autoscaling.maxNodes", held.most if held else None, wanted.most if wanted else None),
+    ]
+    if wanted and spec.keep_count:
+        pairs[0] = ("totalNodes", observed.nodes, wanted_total(spec, observed))
+    for path, number, right in pairs:
+        if number != right:
+            yield Difference(path=path, held=number, wanted=right, in_place=True)
+
+
+def _of_labels(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
+    held, wanted = observed.labels, wanted_labels(spec)
+    missing = {key: value for key, value in wanted.items() if held.get(key) != value}
+    too_many = _too_many(spec, held)
+    if missing or too_many:
+        apart = {key: value for key, value in held.items() if key in missing or key in too_many}
+        yield Difference(path="labels", held=apart, wanted=missing, in_place=True)
+
+
+def _too_many(spec: NodePoolSpec, held: Mapping[str, str]) -> set[str]:
+    if not spec.labels_declared:
+        return set()
+    kept = wanted_labels(spec)
+    return {key for key in held if key not in kept and not is_reserved(key)}
+
+
+def _of_taints(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
+    if spec.taints is None:
+        return
+    held, wanted = set(observed.taints), set(taints_after(spec, observed.taints))
+    if held != wanted:
+        too_many, missing = sorted(held - wanted), sorted(wanted - held)
+        yield Difference(
+            path="taints",
+            held=[taint.to_data() for taint in too_many],
+            wanted=[taint.to_data() for taint in missing],
+            in_place=True,
+        )
