@@ -1,10 +1,10 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The emulated world in one process: AWS, a Kubernetes API per cluster, and the machines, on one engine.
+"""The emulated world in one process: AWS, DigitalOcean, a Kubernetes API per cluster, machines, one engine.
 
 with World(engine=Engine(VirtualClock())) as world:
-    world.aws.url, world.aws.operator, world.engine.inventory, …
+    world.aws.url, world.aws.operator, world.digitalocean.endpoint_url, world.engine.inventory, …
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from types import TracebackType
 from typing import Self
 
 from .aws import AwsEmulator, Timings
+from .digitalocean import DigitalOcean
+from .digitalocean import Timings as DigitalOceanTimings
 from .engine import Engine
 from .kubernetes import ClusterUser, KubernetesApis
 from .machines import EmulatedMachines, MachineTimes
@@ -33,6 +35,19 @@ class _AwsUsers:
         return ClusterUser(name=principal.caller_arn, admin=self.aws.is_admin(principal, cluster))
 
 
+class _Users(_AwsUsers):
+    """What the emulated Kubernetes APIs ask the clouds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.digitalocean: DigitalOcean | None = None
+
+    def user(self, token: str, cluster: str) -> ClusterUser | None:
+        """AWS's principal, or DigitalOcean's administrator."""
+        name = self.digitalocean.user(token, cluster) if self.digitalocean is not None else None
+        return super().user(token, cluster) if name is None else ClusterUser(name=name, admin=True)
+
+
 class World:
     """Everything that is emulated. A context manager; it serves from construction to `close`.
 
@@ -41,6 +56,7 @@ class World:
         apis: the Kubernetes APIs of the clusters that exist.
         machines: the machines of all node groups.
         aws: the AWS emulator.
+        digitalocean: the DigitalOcean emulator.
     """
 
     def __init__(
@@ -48,6 +64,7 @@ class World:
         *,
         engine: Engine | None = None,
         timings: Timings | None = None,
+        digitalocean_timings: DigitalOceanTimings | None = None,
         machine_times: MachineTimes | None = None,
     ) -> None:
         """Start everything.
@@ -55,16 +72,22 @@ class World:
         Arguments:
             engine: one on real time when none is given; closed with the world.
             timings: how long EKS takes; about as long as the real one when none are given.
+            digitalocean_timings: how long DigitalOcean takes; the same.
             machine_times: how long machines take.
         """
         self.engine = engine if engine is not None else Engine()
-        users = _AwsUsers()
+        users = _Users()
         self.apis = KubernetesApis(engine=self.engine, authenticator=users)
         self.machines = EmulatedMachines(engine=self.engine, clusters=self.apis.cluster, times=machine_times)
         self.aws = AwsEmulator(engine=self.engine, apis=self.apis, machines=self.machines, timings=timings)
         users.aws = self.aws
+        self.digitalocean = DigitalOcean(
+            engine=self.engine, apis=self.apis, machines=self.machines, timings=digitalocean_timings
+        )
+        users.digitalocean = self.digitalocean
         self.machines.reclaim = self._reclaim
         self.aws.start()
+        self.digitalocean.start()
 
     def __enter__(self) -> Self:
         """The world itself."""
@@ -77,13 +100,16 @@ class World:
         self.close()
 
     def _reclaim(self, instance_id: str) -> None:
-        """AWS takes a Spot instance back, unless it ended it meanwhile, and its group replaces it."""
+        """Its cloud takes a Spot machine back, unless it ended it meanwhile, and its node pool replaces it."""
         with suppress(KeyError):
             self.aws.lose_instance(instance_id)
+        with suppress(KeyError):
+            self.digitalocean.lose_instance(instance_id)
 
     def close(self) -> None:
         """Stop everything, clouds first: nobody is told of the end."""
         self.aws.stop()
+        self.digitalocean.stop()
         self.engine.close()
         self.machines.close()
         self.apis.close()
