@@ -137,6 +137,8 @@ def _start_api(state: State, cluster: Cluster) -> None:
 
 
 def _gone(state: State, cluster: Cluster) -> None:
+    if cluster.state != DELETING:
+        return
     for pool in list(cluster.pools.values()):
         pool.deleted = True
         for node in list(pool.nodes.values()):

@@ -190,6 +190,7 @@ class Cluster:
         api_name: what its Kubernetes API is called in the world: the name of its context in a kubeconfig.
         own_tags: those that its owner gave it, without the automatic ones.
         switches: PLUGINS by name.
+        trouble: why it is not well, if that has nothing to do with its nodes.
         messages: what GET status_messages shows.
         load_balancers, volumes: names of what was made from within it, by id; they do not go with it.
     """
@@ -209,6 +210,7 @@ class Cluster:
     updated_at: datetime
     state: str = PROVISIONING
     message: str = ""
+    trouble: str = ""
     endpoint: str = ""
     ca_pem: str = ""
     messages: list[tuple[datetime, str]] = field(default_factory=list)
