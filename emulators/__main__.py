@@ -22,6 +22,7 @@ from typing import Final
 from .aws import Timings
 from .aws.account import REGION
 from .control import ControlApi
+from .digitalocean import Timings as DigitalOceanTimings
 from .gcp import Timings as GcpTimings
 from .machines import MachineTimes
 from .world import World
@@ -39,8 +40,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     haste: float = options.haste
-    timings, gcp_timings = Timings().divided_by(haste), GcpTimings().divided_by(haste)
-    with World(timings=timings, gcp_timings=gcp_timings, machine_times=MachineTimes().divided_by(haste)) as world:
+    with World(
+        timings=Timings().divided_by(haste),
+        gcp_timings=GcpTimings().divided_by(haste),
+        digitalocean_timings=DigitalOceanTimings().divided_by(haste),
+        machine_times=MachineTimes().divided_by(haste),
+    ) as world:
+        world.digitalocean.rate_limit.speed_up(haste)
         control = ControlApi(world.engine)
         stop = control.shutdown
         signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
@@ -75,6 +81,11 @@ def _endpoints(world: World, control: ControlApi) -> dict[str, object]:
             "endpoint_url": world.gcp.endpoint_url,
             "project_id": world.gcp.project,
             "service_account_key": world.gcp.service_account_key(),
+        },
+        "digitalocean": {
+            "endpoint_url": world.digitalocean.endpoint_url,
+            "ca_file": str(world.digitalocean.ca_file),
+            "token": world.digitalocean.token,
         },
     }
 

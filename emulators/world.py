@@ -4,7 +4,7 @@
 """The emulated world in one process: clouds, a Kubernetes API per cluster, and the machines, on one engine.
 
 with World(engine=Engine(VirtualClock())) as world:
-    world.aws.url, world.aws.operator, world.gcp.target, world.engine.inventory, …
+    world.aws.url, world.aws.operator, world.gcp.target, world.digitalocean.endpoint_url, world.engine.inventory, …
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from .aws import AwsEmulator, Timings
+from .digitalocean import DigitalOcean
+from .digitalocean import Timings as DigitalOceanTimings
 from .engine import Engine
 from .kubernetes import ClusterUser, KubernetesApis
 from .machines import EmulatedMachines, MachineTimes
@@ -40,6 +42,7 @@ class World:
         engine: Engine | None = None,
         timings: Timings | None = None,
         gcp_timings: GcpTimings | None = None,
+        digitalocean_timings: DigitalOceanTimings | None = None,
         machine_times: MachineTimes | None = None,
     ) -> None:
         """Start everything.
@@ -48,6 +51,7 @@ class World:
             engine: one on real time when none is given; closed with the world.
             timings: how long EKS takes; about as long as the real one when none are given.
             gcp_timings: how long GKE takes; the same.
+            digitalocean_timings: how long DOKS takes; the same.
             machine_times: how long machines take.
         """
         self.engine = engine if engine is not None else Engine()
@@ -58,6 +62,8 @@ class World:
         self.aws.start()
         self._gcp_timings = gcp_timings
         self._gcp: GcpEmulator | None = None
+        self._digitalocean_timings = digitalocean_timings
+        self._digitalocean: DigitalOcean | None = None
         self._starting = Lock()
 
     def __enter__(self) -> Self:
@@ -83,6 +89,17 @@ class World:
                 self._gcp.start()
             return self._gcp
 
+    @property
+    def digitalocean(self) -> DigitalOcean:
+        """The DigitalOcean emulator: started when it is first asked for."""
+        with self._starting:
+            if self._digitalocean is None:
+                self._digitalocean = DigitalOcean(
+                    engine=self.engine, apis=self.apis, machines=self.machines, timings=self._digitalocean_timings
+                )
+                self._digitalocean.start()
+            return self._digitalocean
+
     def user(self, token: str, cluster: str) -> ClusterUser | None:
         """Who a bearer token is on a cluster: what the emulated Kubernetes APIs ask the clouds.
 
@@ -93,11 +110,13 @@ class World:
         if principal is not None:
             return ClusterUser(name=principal.caller_arn, admin=self.aws.is_admin(principal, cluster))
         account = self._gcp.authenticate(token, cluster) if self._gcp is not None else None
+        if account is None and self._digitalocean is not None:
+            account = self._digitalocean.user(token, cluster)
         return ClusterUser(name=account, admin=True) if account is not None else None
 
     def _reclaim(self, instance_id: str) -> None:
         """Its cloud takes a Spot machine back, unless it ended it meanwhile, and its node pool replaces it."""
-        for cloud in (self.aws, self._gcp):
+        for cloud in (self.aws, self._gcp, self._digitalocean):
             if cloud is not None:
                 with suppress(KeyError):
                     cloud.lose_instance(instance_id)
@@ -107,6 +126,8 @@ class World:
         self.aws.stop()
         if self._gcp is not None:
             self._gcp.stop()
+        if self._digitalocean is not None:
+            self._digitalocean.stop()
         self.engine.close()
         self.machines.close()
         self.apis.close()
