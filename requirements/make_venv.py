@@ -89,7 +89,8 @@ def make_environment(*, venv: Path, python: str) -> None:
     checks = ["--require-hashes", "--no-deps", "--only-binary", ":all:"]
     pip = [venv_python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", *checks]
     subprocess.run([*pip, "-r", str(UV_LOCK)], check=True)
-    uv = [str(venv / "bin" / "uv"), "pip", "install", "--quiet", "--python", venv_python, *checks]
+    # Bytecode, as pip makes it: where PYTHONDONTWRITEBYTECODE is set, every process would compile all it imports.
+    uv = [str(venv / "bin" / "uv"), "pip", "install", "--quiet", "--compile-bytecode", "--python", venv_python, *checks]
     if subprocess.run([*uv, "-r", str(LOCK)], check=False).returncode != 0:
         # uv does not read pip's configuration: behind a mirror that only pip.conf names, pip gets there, slowly.
         print("uv could not install the lock; once more with pip (about two minutes) ...", flush=True)

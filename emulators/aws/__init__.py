@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+from ..neighbours import ClusterApis, Machine, MachineHost
 from .account import Account, Credentials
 from .eks import Capacity, Failures, Timings
 from .emulator import AwsEmulator
-from .protocols import ClusterApis, Machine, MachineHost
 from .stand_ins import InstantMachines, UnreachableApis
 
 __all__ = [

@@ -9,10 +9,10 @@ from types import TracebackType
 from typing import Self
 
 from ..engine import Engine
+from ..neighbours import ClusterApis, MachineHost
 from . import bearer_token
 from .account import OPERATOR, Account, Credentials
 from .eks import Capacity, Console, EksService, Failures, Timings
-from .protocols import ClusterApis, MachineHost
 from .server import AwsServer
 
 

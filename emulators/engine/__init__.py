@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from .answers import Answer, Call, InjectedError, ReplyLost
+from .changing import Changing
 from .clock import Clock, RealClock, Timer
 from .engine import Engine
 from .faults import Delay, Error, FaultScript, Hook, LostReply
@@ -20,6 +21,7 @@ from .virtual_clock import VirtualClock
 __all__ = [
     "Answer",
     "Call",
+    "Changing",
     "Clock",
     "Delay",
     "Engine",

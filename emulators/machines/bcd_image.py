@@ -15,8 +15,8 @@ from bcd.command import JOIN, RUN, execute
 from bcd.host import Host
 from bcd.inventory import Gpu
 
-from ..aws.protocols import Machine
 from ..engine import Clock
+from ..neighbours import Machine
 from .network import CuttableNetwork
 
 NO_SUCH_PROGRAM: Final = 127

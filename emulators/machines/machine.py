@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 
-from ..aws.protocols import Machine
 from ..engine import Clock
 from ..kubernetes import EmulatedCluster
+from ..neighbours import Machine
 from .bcd_image import BcdImage
 from .network import CuttableNetwork
 from .pod import Pod

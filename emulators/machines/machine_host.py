@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where all machines of a world run: one thread with one event loop, entered from any other thread.
 
-It is the AWS emulator's `MachineHost` (aws/protocols.py). Control calls for tests and the quickstart (preempt, cut off
+It is the clouds' `MachineHost` (neighbours.py). Control calls for tests and the quickstart (preempt, cut off
 from the gateway) stand beside it.
 """
 
@@ -17,9 +17,9 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Final
 
-from ..aws.protocols import Machine
 from ..engine import Engine, VirtualClock
 from ..kubernetes import Change, EmulatedCluster
+from ..neighbours import Machine
 from .machine import MachineTimes, RunningMachine
 from .volumes import remove
 

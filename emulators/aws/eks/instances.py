@@ -12,9 +12,9 @@ from typing import Final
 from uuid import uuid4
 
 from ...engine import inventory
+from ...neighbours import Machine
 from ..account import REGION
 from ..instance_types import instance_type
-from ..protocols import Machine
 from .records import ACTIVE, CREATING, DEGRADED, Document, Instance, NodeGroup
 from .state import CLOUD, State
 

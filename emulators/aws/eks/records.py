@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from ...neighbours import Machine
 from ..account import ACCOUNT_ID, REGION
-from ..protocols import Machine
 
 ADMIN_POLICY: Final = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 

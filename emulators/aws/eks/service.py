@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from ...engine import Answer, Engine
+from ...neighbours import ClusterApis, MachineHost
 from ..account import Account, Credentials
 from ..errors import AwsError
-from ..protocols import ClusterApis, MachineHost
 from ..signature import Request
 from . import access, clusters, instances, node_group_config, node_groups, shapes, tags, updates, versions
 from .auto_scaling import AutoScalingGroups

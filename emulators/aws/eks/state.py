@@ -8,16 +8,14 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from threading import RLock
 from typing import Any, Final
 
-from ...engine import Engine
+from ...engine import Changing, Engine
+from ...neighbours import ClusterApis, MachineHost
 from ..account import Account, Credentials
 from ..errors import AwsError, invalid_parameter, not_found
-from ..protocols import ClusterApis, MachineHost
 from .capacity import Capacity
 from .failures import Failures
 from .records import Cluster, Document, NodeGroup
@@ -48,14 +46,14 @@ class Asked:
         return self.parameters.get(name, default)
 
 
-class State:
+class State(Changing):
     """The state of EKS in the one account and region. Everything is read and changed within `changing`."""
 
     def __init__(
         self, *, engine: Engine, account: Account, apis: ClusterApis, machines: MachineHost, timings: Timings
     ) -> None:
         """Nothing exists."""
-        self.engine = engine
+        super().__init__(engine)
         self.account = account
         self.apis = apis
         self.machines = machines
@@ -66,38 +64,6 @@ class State:
         self.kept_names: set[str] = set()
         self.launched = 0
         self._requests: dict[tuple[str, str], tuple[str, Callable[[], Document | None]]] = {}
-        self._lock = RLock()
-        self._depth = 0
-        self._later: list[Callable[[], None]] = []
-
-    @contextmanager
-    def changing(self) -> Iterator[None]:
-        """Hold the lock; what was put off with `later` runs once it is released, because neighbours may call back."""
-        self._lock.acquire()
-        self._depth += 1
-        later: list[Callable[[], None]] = []
-        try:
-            yield
-        finally:
-            self._depth -= 1
-            if self._depth == 0:
-                later, self._later = self._later, []
-            self._lock.release()
-        for effect in later:
-            effect()
-
-    def later(self, effect: Callable[[], None]) -> None:
-        """Put off a call to a neighbour until the lock is released."""
-        self._later.append(effect)
-
-    def after(self, seconds: float, *, kind: str, target: str, finish: Callable[[], None]) -> None:
-        """Begin a long-running operation whose end changes the state."""
-
-        def end() -> None:
-            with self.changing():
-                finish()
-
-        self.engine.operations.begin(kind=kind, target=target, seconds=seconds, finish=end)
 
     def cluster(self, name: str) -> Cluster:
         """The cluster, or 404."""

@@ -15,10 +15,10 @@ from typing import Any, TypeVar
 
 import pytest
 
-from ansible_collections.better_compute.fleet.emulators.aws.protocols import Machine
 from ansible_collections.better_compute.fleet.emulators.engine import Clock, Engine, VirtualClock
 from ansible_collections.better_compute.fleet.emulators.kubernetes import ClusterUser, EmulatedCluster, KubernetesApis
 from ansible_collections.better_compute.fleet.emulators.machines import EmulatedMachines, MachineTimes
+from ansible_collections.better_compute.fleet.emulators.neighbours import Machine
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import agent as cluster_agent
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import join_secret
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.access import bootstrap_api

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the AWS emulator needs from its neighbours: something that runs Kubernetes APIs, something that runs machines.
+"""What an emulated cloud needs from its neighbours: something that runs Kubernetes APIs, something that runs machines.
 
-The AWS emulator calls these without holding a lock of its own, from its request threads and from the clock's thread,
+The clouds call these without holding a lock of their own, from their request threads and from the clock's thread,
 and may be called back from within or from any other thread.
 """
 
@@ -33,15 +33,15 @@ class ClusterApis(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """An EC2 instance of a managed node group.
+    """A machine of a node pool, e.g. an EC2 instance of a managed node group.
 
     Attributes:
         cluster: the name of the cluster that it joins.
-        node_group: the name of its node group.
-        instance_id: `i-` and 17 hex digits, unique for ever.
+        node_group: the name of its node pool.
+        instance_id: what its cloud calls it, e.g. `i-` and 17 hex digits; unique for ever.
         instance_type: e.g. `p5.48xlarge`.
         zone: e.g. `us-east-1a`.
-        node_name: the name that its Node will have: its private DNS name.
+        node_name: the name that its Node will have, e.g. its private DNS name.
         provider_id: the Node's spec.providerID.
         labels: all labels that its kubelet registers with.
         taints: key, value and effect (NoSchedule, …, as Kubernetes spells it) of each.
