@@ -18,7 +18,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.o
     ObservedNodePool,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.clusters import is_ours
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.ownership import is_ours
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.node_groups import (
     observe,
 )
