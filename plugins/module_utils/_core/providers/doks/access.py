@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import base64
-import binascii
+import contextlib
 from datetime import datetime
 
 from ...model.errors import InvalidRequest, Unavailable
@@ -30,12 +30,14 @@ def bootstrap(call: Calls, kubernetes: Kubernetes, cluster: ObservedCluster) -> 
     if not cluster.outputs or not cluster.outputs.global_id:
         raise InvalidRequest(f"cluster {cluster.name!r} has no endpoint yet")
     reply = call(kubernetes.get_credentials, cluster.outputs.global_id, expiry_seconds=TOKEN_LIFE_SECONDS)
-    try:
-        ca_pem = base64.b64decode(reply["certificate_authority_data"], validate=True).decode("ascii")
-        expires_at = datetime.fromisoformat(reply["expires_at"])
-        token = Secret(str(reply["token"]))
-    except (KeyError, TypeError, ValueError, binascii.Error):
-        token = Secret("")
-    if not token.reveal() or expires_at.tzinfo is None:
+    access: BootstrapAccess | None = None
+    with contextlib.suppress(KeyError, TypeError, ValueError):
+        access = BootstrapAccess(
+            endpoint=cluster.outputs.endpoint,
+            ca_pem=base64.b64decode(reply["certificate_authority_data"], validate=True).decode("ascii"),
+            token=Secret(reply["token"] or ""),
+            expires_at=datetime.fromisoformat(reply["expires_at"]),
+        )
+    if access is None or not access.token.reveal() or access.expires_at.tzinfo is None:
         raise Unavailable(f"DigitalOcean gives no usable credential for cluster {cluster.name!r}")
-    return BootstrapAccess(endpoint=cluster.outputs.endpoint, ca_pem=ca_pem, token=token, expires_at=expires_at)
+    return access

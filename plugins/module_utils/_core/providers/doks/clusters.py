@@ -47,6 +47,9 @@ _STATUS = {
     "deleted": ProviderStatus.DELETING,
 }
 
+_UPGRADABLE = (ProviderStatus.ACTIVE, ProviderStatus.DEGRADED)
+"""Degraded is a cluster, too, of which one node pool gets no machines."""
+
 
 def find(call: Calls, api: Api, spec: ClusterSpec, *, known_id: str | None = None) -> Ours | None:
     """The cluster as the list has it, with its node pools. One read; None when DOKS shows none.
@@ -101,7 +104,7 @@ def create(call: Calls, api: Api, spec: ClusterSpec, node_pools: Sequence[Data])
 
 
 def upgrade(call: Calls, api: Api, spec: ClusterSpec, cluster: Data) -> ObservedCluster:
-    """Begin an upgrade by one step that DOKS offers, if the cluster runs and is older than `spec` wants it.
+    """Begin an upgrade by one step that DOKS offers, if the cluster serves and is older than `spec` wants it.
 
     Control plane and nodes are upgraded together.
 
@@ -110,7 +113,7 @@ def upgrade(call: Calls, api: Api, spec: ClusterSpec, cluster: Data) -> Observed
     """
     found = observe(cluster)
     held, wanted = cluster["version"], spec.version or ""
-    if found.status is not ProviderStatus.ACTIVE or not is_older(held, wanted):
+    if found.status not in _UPGRADABLE or not is_older(held, wanted):
         return found
     under_way = dataclasses.replace(found, status=ProviderStatus.UPDATING)
     offered = call(api.kubernetes.get_available_upgrades, cluster["id"])["available_upgrade_versions"] or []

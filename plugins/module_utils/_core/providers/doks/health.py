@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ...model.errors import ProviderError, ProviderQuotaExceeded, StockedOut
 from .errors import refusal
 from .naming import Data, node_state
@@ -13,13 +15,19 @@ _TOLD = (StockedOut, ProviderQuotaExceeded)
 """What a cluster's message can say of machines that do not come. Anything else it says is no node pool's failure."""
 
 _UNPROCESSABLE_STATUS = 422
+_BETWEEN = "; "
+_WORD = re.compile(r"[a-z0-9][a-z0-9-]*", re.ASCII)
 
 
 def failure(pool: Data, cluster: Data) -> ProviderError | None:
     """The reason, typed, while nodes are missing; None when there are all, or no reason is given."""
-    message = (cluster["status"] or {}).get("message") or ""
     missing = pool["count"] - sum(node_state(node) == "running" for node in pool.get("nodes") or ())
-    if not message or missing <= 0:
+    if missing <= 0:
         return None
-    reason = refusal(status=_UNPROCESSABLE_STATUS, body={"message": message})
-    return reason if isinstance(reason, _TOLD) else None
+    others = {other["name"] for other in cluster["node_pools"]} - {pool["name"]}
+    for message in ((cluster["status"] or {}).get("message") or "").split(_BETWEEN):
+        reason = refusal(status=_UNPROCESSABLE_STATUS, body={"message": message})
+        about = set(_WORD.findall(message))
+        if isinstance(reason, _TOLD) and (pool["name"] in about or not about & others):
+            return reason
+    return None

@@ -21,6 +21,7 @@ from .tags import from_tags
 Data = dict[str, Any]
 
 _GOING = ("deleting", "deleted")
+_NODE_GOING = ("draining", "deleting")
 _NEVER = "9999"
 """Sorts after every time."""
 
@@ -56,13 +57,13 @@ def find_ours(items: Iterable[Data], *, name: str, marks: Mapping[str, str], kin
 
 
 def is_going(item: Data) -> bool:
-    """Whether a cluster or a node pool is being deleted. Node pools have no status: all nodes that it has are."""
+    """Whether a cluster or a node pool is being deleted. A node pool has no status: all nodes that it has are going."""
     status = item.get("status")
     if status:
         return status.get("state") in _GOING
     nodes = item.get("nodes") or []
     emptied = item.get("count") == 0 and item.get("auto_scale")
-    return bool(nodes) and not emptied and all(node_state(node) == "deleting" for node in nodes)
+    return bool(nodes) and not emptied and all(node_state(node) in _NODE_GOING for node in nodes)
 
 
 def node_state(node: Data) -> str:
