@@ -1,42 +1,76 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The DigitalOcean emulator as a whole: one account with one token, a TLS port, and the CA for its clients."""
+"""The DigitalOcean emulator as a whole: what tests, the world and the emulated Kubernetes APIs hold in their hands."""
 
 from __future__ import annotations
 
-import secrets
+import tempfile
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from ..engine import Clock, Engine, FaultScript, RequestLog
+from ..neighbours import ClusterApis, MachineHost
+from . import credentials, nodes
+from .capacity import Capacity
+from .console import Console
+from .rate_limit import RateLimit
+from .readings import Readings
 from .server import DigitalOceanServer
-from .service import KubernetesService, Timings
+from .state import State
+from .timings import Timings
+from .tokens import Tokens
 
 
 class DigitalOcean:
-    """DigitalOcean on loopback. A context manager that serves while it is open.
+    """DigitalOcean on loopback: one account. A context manager that serves while it is open.
 
     Attributes:
-        token: the account's API token.
-        ca_file: PEM file of the authority, for pydo's `connection_verify`.
+        token: the account's API token, with all scopes; it does not end.
+        tokens: issues others, and revokes.
+        endpoint_url: what pydo takes as `endpoint`.
+        ca_pem: the authority that its certificate is to be checked against.
+        ca_file: the same as a file, for pydo's `connection_verify`; there until `stop`.
+        capacity: which droplets can be had: script stockouts and the account's droplet limit here.
+        readings: what DigitalOcean does where nobody knows for certain.
+        rate_limit: how often it may be called.
+        console: what others do to clusters and node pools.
+        faults: the engine's fault script: cloud `digitalocean`, names `POST clusters`,
+            `PUT clusters/{id}/node_pools/{id}`, `GET clusters/{id}/credentials`, `GET options`, `GET droplets`, …
+        requests: the engine's request log.
+        clock: the engine's.
     """
 
-    def __init__(self, *, engine: Engine, directory: Path, timings: Timings | None = None) -> None:
-        """Take a port and write the CA file.
+    def __init__(
+        self, *, engine: Engine, apis: ClusterApis, machines: MachineHost, timings: Timings | None = None
+    ) -> None:
+        """Take a port.
 
         Arguments:
             engine: clock, inventory, request log and faults; the caller closes it.
-            directory: where the CA file goes.
-            timings: how long things take.
+            apis: runs the clusters' Kubernetes APIs.
+            machines: runs the node pools' machines.
+            timings: how long things take; about as long as at DigitalOcean when none are given.
         """
-        self._engine = engine
-        self.token = f"dop_v1_{secrets.token_hex(32)}"
-        service = KubernetesService(engine=engine, timings=timings if timings is not None else Timings())
-        self._server = DigitalOceanServer(engine=engine, service=service, token=self.token)
-        self.ca_file = directory / "digitalocean-ca.pem"
-        self.ca_file.write_text(self._server.ca_pem)
+        self._state = State(
+            engine=engine, apis=apis, machines=machines, timings=timings if timings is not None else Timings()
+        )
+        self.tokens: Tokens = self._state.tokens
+        self.token = self.tokens.issue()
+        self.capacity: Capacity = self._state.capacity
+        self.readings: Readings = self._state.readings
+        self.rate_limit = RateLimit(engine.clock)
+        self.console = Console(self._state)
+        self.faults: FaultScript = engine.faults
+        self.requests: RequestLog = engine.log
+        self.clock: Clock = engine.clock
+        self._server = DigitalOceanServer(engine=engine, state=self._state, rate_limit=self.rate_limit)
+        self.endpoint_url = self._server.url
+        self.ca_pem = self._server.ca_pem
+        self._folder = tempfile.TemporaryDirectory(prefix="bc-digitalocean-")
+        self.ca_file = Path(self._folder.name) / "ca.pem"
+        self.ca_file.write_text(self.ca_pem)
 
     def __enter__(self) -> Self:
         """Start to serve."""
@@ -54,25 +88,32 @@ class DigitalOcean:
         self._server.start()
 
     def stop(self) -> None:
-        """Stop."""
+        """Stop, and remove the CA file."""
         self._server.stop()
+        self._folder.cleanup()
 
-    @property
-    def endpoint_url(self) -> str:
-        """What pydo takes as `endpoint`."""
-        return self._server.url
+    def user(self, token: str, cluster: str) -> str | None:
+        """Whose bearer token it is, for the emulated Kubernetes API of a cluster.
 
-    @property
-    def faults(self) -> FaultScript:
-        """The engine's fault script; calls are named `<METHOD> <template>`, cloud `digitalocean`."""
-        return self._engine.faults
+        Arguments:
+            cluster: what the API is called in the world.
 
-    @property
-    def requests(self) -> RequestLog:
-        """The engine's request log."""
-        return self._engine.log
+        Returns:
+            Its name, or None: then the API answers 401. Who has a token may do everything there.
+        """
+        return credentials.user(self._state, token, cluster)
 
-    @property
-    def clock(self) -> Clock:
-        """The engine's clock."""
-        return self._engine.clock
+    def lose_instance(self, instance_id: str) -> None:
+        """A droplet is reclaimed or breaks: another node comes for it after a while.
+
+        Raises:
+            KeyError: there is no such droplet, or it belongs to no node any more.
+        """
+        with self._state.changing():
+            for cluster in self._state.clusters.values():
+                for pool in cluster.pools.values():
+                    for node in pool.nodes.values():
+                        if node.machine is not None and node.machine.instance_id == instance_id:
+                            nodes.lose(self._state, cluster, pool, node)
+                            return
+        raise KeyError(instance_id)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The emulator's loopback TLS port: checks the token, passes requests on, words refusals as DigitalOcean does."""
+"""The emulator's loopback TLS port: checks tokens and rates, passes requests on, words refusals."""
 
 from __future__ import annotations
 
@@ -18,13 +18,18 @@ from werkzeug.serving import WSGIRequestHandler, make_server
 
 from ..engine import Answer, Call, Engine, InjectedError, ReplyLost
 from ..kubernetes.certificates import make_server_context
-from .service import CLOUD, KubernetesService, Refusal
+from . import service
+from .rate_limit import RateLimit
+from .refusals import Refusal, forbidden, not_found, unauthorized
+from .service import Request
+from .state import CLOUD, State
 
 _HOST: Final = "127.0.0.1"
 _POLL_SECONDS: Final = 0.02
 """How soon the server notices that it is to stop."""
-_PREFIX: Final = "/v2/kubernetes/clusters"
+_ROOT: Final = "/v2/"
 
+Environ = dict[str, Any]
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
 
 
@@ -41,12 +46,12 @@ class _Handler(WSGIRequestHandler):
 class DigitalOceanServer:
     """Serves the API at `url`; `ca_pem` is what its certificate is to be checked against."""
 
-    def __init__(self, *, engine: Engine, service: KubernetesService, token: str) -> None:
+    def __init__(self, *, engine: Engine, state: State, rate_limit: RateLimit) -> None:
         """Listen on a free loopback port; `start` serves it."""
         self._engine = engine
-        self._service = service
-        self._token = token
-        context, self.ca_pem = make_server_context(cluster="digitalocean", host=_HOST)
+        self._state = state
+        self._rate_limit = rate_limit
+        context, self.ca_pem = make_server_context(cluster=CLOUD, host=_HOST)
         self._server = make_server(_HOST, 0, self._serve, threaded=True, request_handler=_Handler, ssl_context=context)
         self._thread = Thread(
             target=partial(self._server.serve_forever, poll_interval=_POLL_SECONDS),
@@ -65,43 +70,67 @@ class DigitalOceanServer:
         self._thread.join()
         self._server.server_close()
 
-    def _serve(self, environ: dict[str, Any], start_response: StartResponse) -> Iterable[bytes]:
-        method = environ["REQUEST_METHOD"]
-        path = environ["PATH_INFO"]
-        parts = [part for part in path.removeprefix(_PREFIX).split("/") if part]
-        template = "/".join("{id}" if index % 2 == 0 else part for index, part in enumerate(parts))
-        call = Call(
-            cloud=CLOUD,
-            name=f"{method} clusters" + (f"/{template}" if template else ""),
-            target="/".join(parts),
-            mutating=method != "GET",
-        )
+    def _serve(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-
-        def effect() -> Answer:
-            try:
-                if environ.get("HTTP_AUTHORIZATION") != f"Bearer {self._token}":
-                    raise Refusal(401, "unauthorized", "Unable to authenticate you")
-                if not path.startswith(_PREFIX):
-                    raise Refusal(404, "not_found", "The resource you requested could not be found.")
-                query = dict(parse_qsl(environ.get("QUERY_STRING", "")))
-                status, data = self._service.answer(
-                    method, parts, query=query, body=_object(body), url=f"{self.url}{path}"
-                )
-            except Refusal as refusal:
-                return _refused(refusal)
-            return _json(status, data) if data is not None else Answer(status=status)
-
         try:
-            answer = self._engine.handle(call, effect)
+            answer = self._engine.handle(_call(environ), lambda: self._answer(environ, body))
         except InjectedError as error:
             answer = _refused(Refusal(error.status, error.code, error.message))
         except ReplyLost:
             connection: socket.socket = environ["werkzeug.socket"]
             connection.shutdown(socket.SHUT_RDWR)
             answer = Answer(status=500)
-        start_response(f"{answer.status} -", [*answer.headers.items(), ("Content-Length", str(len(answer.body)))])
+        headers = {**answer.headers, **self._rate_limit.headers(), "Content-Length": str(len(answer.body))}
+        start_response(f"{answer.status} -", list(headers.items()))
         return [answer.body]
+
+    def _answer(self, environ: Environ, body: bytes) -> Answer:
+        """The effect of a request, with DigitalOcean's refusals already worded."""
+        try:
+            parts = _parts(environ["PATH_INFO"])
+            method: str = environ["REQUEST_METHOD"]
+            self._let_in(environ.get("HTTP_AUTHORIZATION", ""), method, parts)
+            request = Request(
+                method=method,
+                parts=parts,
+                query=dict(parse_qsl(environ.get("QUERY_STRING", ""))),
+                body=_object(body),
+                url=f"{self.url}{environ['PATH_INFO']}",
+            )
+            with self._state.changing():
+                status, data = service.answer(self._state, request)
+                return Answer(status=status) if data is None else _json(status, data)
+        except Refusal as refusal:
+            return _refused(refusal)
+
+    def _let_in(self, authorization: str, method: str, parts: tuple[str, ...]) -> None:
+        scopes = self._state.tokens.scopes(authorization.removeprefix("Bearer "))
+        if scopes is None or not authorization.startswith("Bearer "):
+            raise unauthorized()
+        self._rate_limit.count()
+        if not parts:
+            raise not_found()
+        if service.scope(method, parts) not in scopes:
+            raise forbidden()
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    """The path below /v2; empty when it is not there."""
+    return tuple(part for part in path.removeprefix(_ROOT).split("/") if part) if path.startswith(_ROOT) else ()
+
+
+def _call(environ: Environ) -> Call:
+    """What the request log and the fault script call it: the method and the path below /v2 (/kubernetes), ids hidden.
+
+    Its target is the ids, and what stands between them.
+    """
+    method, parts = environ["REQUEST_METHOD"], _parts(environ["PATH_INFO"])
+    parts = parts[1:] if parts[:1] == ("kubernetes",) else parts
+    # Every second part is an id, but for what follows `destroy_with_associated_resources`.
+    template = ["{id}" if index % 2 == 1 and part != "dangerous" else part for index, part in enumerate(parts)]
+    return Call(
+        cloud=CLOUD, name=f"{method} {'/'.join(template)}", target="/".join(parts[1:]), mutating=method != "GET"
+    )
 
 
 def _object(body: bytes) -> dict[str, Any]:
@@ -115,7 +144,11 @@ def _object(body: bytes) -> dict[str, Any]:
 
 
 def _refused(refusal: Refusal) -> Answer:
-    return _json(refusal.status, {"id": refusal.code, "message": refusal.message, "request_id": str(uuid4())})
+    answer = _json(refusal.status, {"id": refusal.code, "message": refusal.message, "request_id": str(uuid4())})
+    if refusal.retry_after is None:
+        return answer
+    headers = {**answer.headers, "retry-after": str(refusal.retry_after)}
+    return Answer(status=answer.status, body=answer.body, headers=headers)
 
 
 def _json(status: int, data: dict[str, Any]) -> Answer:
