@@ -73,6 +73,8 @@ def find(call: Calls, api: Api, spec: ClusterSpec, *, known_id: str | None = Non
 
 def left_over(call: Calls, api: Api, spec: ClusterSpec, *, known_id: str | None) -> ObservedCluster | None:
     """A cluster that DOKS does not show any more and of which droplets are left; None when it has gone entirely."""
+    if CLUSTER not in spec.tags:
+        return None  # without a mark nothing is ours
     [mark] = to_tags({CLUSTER: spec.tags[CLUSTER]})
     names = droplets.left_over(call, api.droplets, mark=mark, cluster_id=known_id)
     if not names:

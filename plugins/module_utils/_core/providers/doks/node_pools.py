@@ -51,7 +51,7 @@ def one_of_each_name(cluster: Data, spec: ClusterSpec) -> tuple[list[Data], froz
     by_name: dict[str, list[Data]] = {}
     for pool in cluster["node_pools"] or ():
         by_name.setdefault(pool["name"], []).append(pool)
-    mark = {CLUSTER: spec.tags[CLUSTER]}
+    mark = {key: value for key, value in spec.tags.items() if key == CLUSTER}
 
     def rank(pool: Data) -> tuple[object, ...]:
         return (not is_ours(tags=from_tags(pool.get("tags") or ()), wanted=mark), *age(pool))
