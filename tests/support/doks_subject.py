@@ -13,7 +13,8 @@ from typing import Any
 
 from ansible_collections.better_compute.fleet.emulators.aws import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.emulators.digitalocean import DigitalOcean
-from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, LostReply, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, Hook, LostReply, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.engine.answers import Call, ReplyLost
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels, owner_tags
@@ -49,10 +50,17 @@ NODE_POOL = NodePoolSpec(
 _AN_HOUR_SECONDS = 3600
 """Longer than anything at DigitalOcean takes."""
 
-_ACTIONS: dict[Breakage, LostReply | Error] = {
+
+def _no_answer(call: Call) -> None:
+    """Drop the connection before anything happens: as a time-out, without the wait for it."""
+    raise ReplyLost(call.name)
+
+
+_ACTIONS: dict[Breakage, LostReply | Error | Hook] = {
     Breakage.LOST_REPLY: LostReply(),
     Breakage.THROTTLED: Error(status=429, code="too_many_requests", message="API rate limit exceeded."),
     Breakage.SERVER_ERROR: Error(status=500, code="server_error", message="Server Error"),
+    Breakage.TIMED_OUT: Hook(on_before=_no_answer),
 }
 
 

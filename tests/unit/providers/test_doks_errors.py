@@ -103,9 +103,9 @@ def test_a_404_that_pydo_returns_is_an_error_like_any_other() -> None:
     body = {"id": "not_found", "message": "The resource you requested could not be found.", "request_id": "x"}
     assert isinstance(refusal_in(body), NotFound)
     with pytest.raises(NotFound):
-        Calls(sleep=[].append, jitter=lambda: 0.5)(lambda: body)
+        calls()(lambda: body)
     with pytest.raises(NotFound):
-        Calls(sleep=[].append, jitter=lambda: 0.5)(_raise, ResourceNotFoundError(response=_reply(404, body)))
+        calls()(_raise, ResourceNotFoundError(response=_reply(404, body)))
 
 
 @pytest.mark.parametrize("reply", [None, {"kubernetes_cluster": {"id": "x", "message": "y"}}, {"node_pools": []}, []])
@@ -148,6 +148,14 @@ def test_a_wait_that_digitalocean_asks_for_is_kept_where_the_budget_allows_it() 
 
 def test_text_of_any_length_is_shown_on_one_line_and_cut() -> None:
     assert len(str(refusal(status=422, body={"message": "x\n" * 9000}))) <= 600
+
+
+def calls() -> Calls:
+    return Calls(sleep=_never, jitter=lambda: 0.5)
+
+
+def _never(seconds: float) -> None:
+    raise AssertionError(f"waited for {seconds} s")
 
 
 def _reply(status: int, body: Any) -> Any:

@@ -21,7 +21,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import NodeBounds
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import Deletion
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import (
+    Deletion,
+    NodePoolSpec,
+)
 from ansible_collections.better_compute.fleet.tests.support.doks_subject import CLUSTER, NODE_POOL, DoksSubject
 
 OTHER = dataclasses.replace(NODE_POOL, name="other", nodes=1)
@@ -48,18 +51,18 @@ def test_a_size_that_doks_does_not_have_is_refused_with_those_that_it_has(ocean:
         dataclasses.replace(OTHER, gpus_per_node=4),
     ],
 )
-def test_what_doks_cannot_make_is_refused_before_anything_is_asked(ocean: DoksSubject, wanted: object) -> None:
+def test_what_doks_cannot_make_is_refused_before_anything_is_asked(ocean: DoksSubject, wanted: NodePoolSpec) -> None:
     ocean.stand()
     before = ocean.calls()
     with pytest.raises(InvalidRequest):
-        ocean.open().ensure_node_pool(CLUSTER, wanted, None)  # type: ignore[arg-type]  # pytest's parameters are objects
+        ocean.open().ensure_node_pool(CLUSTER, wanted, None)
     assert ocean.calls() == before
 
 
-@pytest.mark.parametrize("switches", [{}, {"allow_spot": True}, {"previews": True}])
-def test_spot_needs_both_of_the_accounts_switches(ocean: DoksSubject, switches: dict[str, bool]) -> None:
+@pytest.mark.parametrize(("allow_spot", "previews"), [(False, False), (True, False), (False, True)])
+def test_spot_needs_both_of_the_accounts_switches(ocean: DoksSubject, allow_spot: bool, previews: bool) -> None:
     ocean.stand()
-    settings = dataclasses.replace(ocean.settings, **{"allow_spot": False, "previews": False, **switches})
+    settings = dataclasses.replace(ocean.settings, allow_spot=allow_spot, previews=previews)
     spot = dataclasses.replace(OTHER, spot=True)
     with pytest.raises(InvalidRequest, match="allowSpot"):
         dataclasses.replace(ocean, settings=settings).open().ensure_node_pool(CLUSTER, spot, None)
