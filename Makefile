@@ -11,7 +11,7 @@ COMPILE = uv pip compile --quiet $(UPGRADE) --universal --python-version 3.11 --
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-sanity format test test-newest e2e mutation sweep quickstart bench clean
+.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-sanity format test test-newest e2e mutation sweep conformance quickstart bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s  %s\n", $$1, $$2}'
@@ -59,6 +59,11 @@ mutation: venv ## what guards the store is taken out of a copy, one at a time: d
 
 sweep: venv ## the crash sweep at every single place, and a day without capacity (`make test` has a part of each)
 	pytest -n auto -m sweep tests/e2e tests/integration/reconcile
+
+# One provider with `PROVIDER=eks`; on one core with PYTEST_ARGS="-n 0". docs/check-your-provider.md is about it.
+conformance: venv ## what is asked of every provider's driver: a table, and build/conformance.json
+	pytest -q -rfE -n auto --conformance-report build/conformance.json $(PYTEST_ARGS) \
+		tests/conformance$(if $(PROVIDER),/test_$(PROVIDER).py)
 
 quickstart: venv ## the whole life of a fleet against the emulated cloud, as a short report
 	python -m ansible_collections.better_compute.fleet.quickstart

@@ -19,6 +19,8 @@ import pytest
 from ansible_collections.better_compute.fleet.tests.support.leftovers import left_since, now_running
 from ansible_collections.better_compute.fleet.tests.support.postgres import PostgresServer, running_server
 
+pytest_plugins = ("ansible_collections.better_compute.fleet.tests.conformance.plugin",)
+
 _SERVERS: set[int] = set()
 
 

@@ -83,4 +83,5 @@ class RequestLog:
 
     def writes(self, *, after: int = 0) -> tuple[Entry, ...]:
         """The mutating calls that the emulators carried out (status below 400)."""
-        return tuple(entry for entry in self.entries(after=after, mutating=True) if entry.status < 400)
+        mutating = self.entries(after=after, mutating=True)
+        return tuple(entry for entry in mutating if CONNECTION_LOST < entry.status < 400)

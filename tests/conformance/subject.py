@@ -1,13 +1,17 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the cases need to know of a provider, and of the emulator that stands in for it."""
+"""What the cases need to know of a provider, and of the emulator that stands in for it.
+
+`Subject` is what every subject has. What some providers cannot do, or need not say, is optional: a subject that has it
+is asked more. A case about a method that a subject does not have is skipped by `subject.<method>`, as by a flag.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import BootstrapAccess
@@ -23,6 +27,7 @@ class Breakage(StrEnum):
 
     THROTTLED = "throttled"
     SERVER_ERROR = "server error"
+    TIMED_OUT = "timed out"
     LOST_REPLY = "lost reply"
 
 
@@ -35,7 +40,10 @@ class Subject(Protocol):
 
     @property
     def node_pool(self) -> NodePoolSpec:
-        """A node pool that can be made in it, of two nodes or more, with all that the provider knows: disk, zones."""
+        """A node pool that can be made in it, of two nodes or more, with all that the provider knows: disk, zones.
+
+        Where `nodes` counts per zone, as many in each of its zones.
+        """
 
     @property
     def other_machine_type(self) -> str:
@@ -58,7 +66,10 @@ class Subject(Protocol):
         """How many of them changed something there."""
 
     def break_call(self, nth: int, breakage: Breakage) -> None:
-        """Break the nth call from now, counted from 1. A lost reply comes after the call's effect, the rest before."""
+        """Break the nth call from now, counted from 1. A lost reply comes after the call's effect, the rest before.
+
+        One that is timed out gets no answer and has no effect.
+        """
 
     def autoscale(self, nodes: int) -> None:
         """The cluster's autoscaler moves the node pool's size, within its bounds, and the provider says so."""
@@ -66,14 +77,48 @@ class Subject(Protocol):
     def edit(self, *, labels: Mapping[str, str], taints: Sequence[Taint]) -> None:
         """Somebody changes the node pool at the provider by hand: these are all its labels and taints afterwards."""
 
-    def give_up_next_change(self) -> None:
-        """The provider takes the next change of the node pool, and then gives it up: it is not allowed to make it."""
-
     def accepts(self, access: BootstrapAccess) -> bool:
         """Whether the cluster's API takes the access's token for an administrator's now."""
 
     def leftovers(self) -> Sequence[str]:
         """What exists at the provider, each in a word or two."""
+
+
+@runtime_checkable
+class GivesChangesUp(Protocol):
+    """Optional: a provider that takes a change and may give it up afterwards."""
+
+    def give_up_next_change(self) -> None:
+        """The provider takes the next change of the node pool, and then gives it up: it is not allowed to make it."""
+
+
+@runtime_checkable
+class RunsOut(Protocol):
+    """Optional: a provider that can have no machines left."""
+
+    def run_out(self) -> None:
+        """There are no more machines of the node pool's type."""
+
+    def restock(self) -> None:
+        """There are plenty again."""
+
+
+@runtime_checkable
+class Paged(Protocol):
+    """Optional: a provider that lists node pools page by page. Without it, more than ours may be are made."""
+
+    @property
+    def node_pools_of_a_page(self) -> int:
+        """How many there are at most on the pages that the driver asks for."""
+
+
+@runtime_checkable
+class HasOtherShapes(Protocol):
+    """Optional: what else of a node pool cannot be changed at this provider."""
+
+    @property
+    def other_shapes(self) -> Sequence[NodePoolSpec]:
+        """The node pool, each time with one such field changed."""
 
 
 Case = Callable[[Subject], None]

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from ansible_collections.better_compute.fleet.emulators.aws import AwsEmulator, InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
-from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, LostReply, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, Hook, LostReply, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.engine.answers import Call, ReplyLost
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels, owner_tags
@@ -21,6 +22,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
     ClusterSpec,
     NodePoolSpec,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks import node_groups
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.clients import Clients
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.driver import EksDriver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.settings import EksSettings
@@ -45,10 +47,17 @@ NODE_POOL = NodePoolSpec(
 _AN_HOUR_SECONDS = 3600
 """Longer than anything at EKS takes, also what it gives up after a quarter of an hour."""
 
-_ACTIONS: dict[Breakage, LostReply | Error] = {
+
+def _no_answer(call: Call) -> None:
+    """Drop the connection before anything happens: as a time-out, without the wait for it."""
+    raise ReplyLost(call.name)
+
+
+_ACTIONS: dict[Breakage, LostReply | Error | Hook] = {
     Breakage.LOST_REPLY: LostReply(),
     Breakage.THROTTLED: Error(status=429, code="ThrottlingException", message="Rate exceeded"),
     Breakage.SERVER_ERROR: Error(status=500, code="ServerException", message="Internal failure"),
+    Breakage.TIMED_OUT: Hook(on_before=_no_answer),
 }
 
 
@@ -71,6 +80,12 @@ class EksSubject:
     node_pool: NodePoolSpec = NODE_POOL
     other_machine_type: str = "g6.xlarge"
     versions: tuple[str, str, str] = ("1.32", "1.33", "1.34")
+    other_shapes: tuple[NodePoolSpec, ...] = (dataclasses.replace(NODE_POOL, gpus_per_node=0),)
+
+    @property
+    def node_pools_of_a_page(self) -> int:
+        """As many as the driver asks for."""
+        return node_groups.NAMES_PER_PAGE
 
     def open(self) -> EksDriver:
         """A driver. The clients, which take a while to make, are shared."""
@@ -112,6 +127,15 @@ class EksSubject:
     def give_up_next_change(self) -> None:
         """Script the failure of the next update."""
         self.aws.failures.add("update", code="OperationNotPermitted", message="you may not", resource_ids=["DUMMY_1"])
+
+    def run_out(self) -> None:
+        """Take the node pool's instance type away, in every zone."""
+        for zone in self.open().node_places().values():
+            self.aws.capacity.take_away(self.node_pool.machine_type, zone)
+
+    def restock(self) -> None:
+        """Give it back."""
+        self.aws.capacity.give_back()
 
     def accepts(self, access: BootstrapAccess) -> bool:
         """Ask what a cluster's API asks."""

@@ -15,10 +15,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     Throttled,
     Unavailable,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.calls import (
-    THROTTLE_BUDGET_SECONDS,
-    Calls,
-)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.calls import THROTTLE_BUDGET_SECONDS
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.calls import Calls
 
 
 class Service:

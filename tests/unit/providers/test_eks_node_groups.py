@@ -18,13 +18,13 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.o
     ObservedNodePool,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.clusters import is_ours
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.node_groups import (
     observe,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.request_token import (
     request_token,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.ownership import is_ours
 
 if TYPE_CHECKING:
     from mypy_boto3_eks.type_defs import NodegroupTypeDef

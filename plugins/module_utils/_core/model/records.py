@@ -95,7 +95,7 @@ class ClusterOutputs:
 
     Attributes:
         endpoint: the Kubernetes API's URL.
-        ca_pem: the certificate that signs it, PEM.
+        ca_pem: the certificate that signs it, PEM; empty where it comes with a credential only (DOKS).
         version: the control plane's version, e.g. `1.34`.
         location: where it is.
         node_version: the nodes' version where the provider has one for the cluster, else the control plane's.

@@ -4,7 +4,7 @@
 """The driver for Amazon EKS. The only folder that knows boto3, and it loads it only when a driver is opened.
 
 - settings: what the account's config says. credentials, clients: from there to boto3's clients.
-- calls: one API call with retries for throttling. errors: AWS's errors in the contract's words.
+- calls: one API call, with retries for throttling. errors: AWS's errors in the contract's words.
 - clusters, node_groups, subnets: one kind of resource each. node_group_changes: what is changed of a group that stands.
 - comparison, taints, images: what EKS holds beside what is wanted, without a call (images: one).
 - updates, health: what became of a change, and why something failed.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...model.errors import AlreadyExists, NotFound
 from ..contract import ClusterSpec
+from ..ownership import is_ours
 from . import clusters
 from .calls import Calls
 from .principal import who_am_i
@@ -55,7 +56,7 @@ def revoke(call: Calls, clients: Clients, cluster: ClusterSpec) -> None:
     principal = who_am_i(call, clients)
     try:
         entry = call(clients.eks.describe_access_entry, clusterName=cluster.name, principalArn=principal.arn)
-        if clusters.is_ours(tags=entry["accessEntry"].get("tags", {}), wanted=cluster.tags):
+        if is_ours(tags=entry["accessEntry"].get("tags", {}), wanted=cluster.tags):
             call(clients.eks.delete_access_entry, clusterName=cluster.name, principalArn=principal.arn)
     except NotFound:
         return

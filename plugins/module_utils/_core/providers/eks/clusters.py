@@ -9,7 +9,6 @@ import base64
 import binascii
 import contextlib
 import dataclasses
-from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +18,10 @@ from ...model.records import ClusterOutputs
 from ...model.states import ProviderStatus
 from ...model.versions import is_older, next_step
 from ..contract import ClusterSpec, Deletion
+from ..messages import bounded
+from ..ownership import is_ours
 from . import updates
 from .calls import Calls
-from .errors import bounded
 from .request_token import request_token
 from .settings import EksSettings
 from .updates import Fate
@@ -44,11 +44,6 @@ _STATUS = {
     "DELETING": ProviderStatus.DELETING,
     "FAILED": ProviderStatus.FAILED,
 }
-
-
-def is_ours(*, tags: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
-    """Whether what carries `tags` was made by the owner of `wanted`: all these marks stand on it. No marks: no."""
-    return bool(wanted) and all(tags.get(key) == value for key, value in wanted.items())
 
 
 def describe(call: Calls, eks: EKSClient, spec: ClusterSpec) -> ObservedCluster | None:

@@ -3,20 +3,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """In what a node group is not as it is wanted, and what of that UpdateNodegroupConfig has to carry. No I/O.
 
-Labels and taints are sets: only those that are missing, too many or of another value are told of and sent. EKS has
-bounds for every group: those of a fixed size leave no room.
+Of labels and taints only those that are missing, too many or of another value are sent. EKS has bounds for every group:
+those of a fixed size leave no room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...model.declared import Taint
-from ...model.node_marks import is_reserved
 from ...model.observed import Difference, NodeBounds, ObservedNodePool
 from ..contract import NodePoolSpec
+from ..differences import labels_after, of_labels, of_shape, of_size, of_taints, taints_apart, within
 from . import taints
 from .images import right_image
 
@@ -38,21 +37,21 @@ def differences(spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[Differe
     return (
         *_of_shape(spec, observed),
         *_of_size(spec, observed),
-        *_of_labels(spec, observed),
-        *_of_taints(spec, observed),
+        *of_labels(spec, observed),
+        *of_taints(spec, observed),
     )
 
 
 def first_size(spec: NodePoolSpec) -> Size:
     """The size that a node group is made with."""
     bounds = spec.bounds or fixed_bounds(spec.nodes)
-    return Size(nodes=_within(spec.nodes, bounds), bounds=bounds)
+    return Size(nodes=within(spec.nodes, bounds), bounds=bounds)
 
 
 def wanted_size(spec: NodePoolSpec, observed: ObservedNodePool) -> Size:
     """The size that a node group is to have: a count that is the autoscaler's only goes to the nearest bound."""
     if spec.bounds and spec.keep_count:
-        return Size(nodes=_within(observed.nodes, spec.bounds), bounds=spec.bounds)
+        return Size(nodes=within(observed.nodes, spec.bounds), bounds=spec.bounds)
     return first_size(spec)
 
 
@@ -71,10 +70,10 @@ def delta(spec: NodePoolSpec, observed: ObservedNodePool) -> dict[str, Any]:
     numbers = _numbers(spec, observed)
     if numbers:
         blocks["scalingConfig"] = numbers
-    for item in _of_labels(spec, observed):
+    for item in of_labels(spec, observed):
         gone = sorted(set(item.held) - set(item.wanted))
         blocks["labels"] = _filled(addOrUpdateLabels=item.wanted, removeLabels=gone)
-    too_many, missing = _taints_apart(spec, observed)
+    too_many, missing = taints_apart(spec, observed)
     if too_many or missing:
         standing = {(taint.key, taint.effect) for taint in missing}
         gone_taints = [taint for taint in too_many if (taint.key, taint.effect) not in standing]
@@ -87,13 +86,11 @@ def delta(spec: NodePoolSpec, observed: ObservedNodePool) -> dict[str, Any]:
 def changed(spec: NodePoolSpec, observed: ObservedNodePool) -> ObservedNodePool:
     """The node group once what delta() carries is done."""
     size = wanted_size(spec, observed)
-    too_many = _too_many(spec, observed.labels)
-    kept = {key: value for key, value in observed.labels.items() if key not in too_many}
     return replace(
         observed,
         nodes=size.nodes,
         bounds=size.bounds,
-        labels={**kept, **spec.labels},
+        labels=labels_after(spec, observed),
         taints=observed.taints if spec.taints is None else tuple(sorted(spec.taints)),
     )
 
@@ -109,14 +106,12 @@ def _of_shape(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Differ
         pairs.append(("diskGiB", observed.disk_gib, spec.disk_gib))
     if spec.disk_type is not None:
         pairs.append(("diskType", None, spec.disk_type))
-    for path, held, wanted in pairs:
-        if held != wanted:
-            yield Difference(path=path, held=held, wanted=wanted, in_place=False)
+    return of_shape(pairs)
 
 
 def _of_size(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
     size = wanted_size(spec, observed)
-    pairs: list[tuple[str, int | None, int]] = [("totalNodes", observed.nodes, size.nodes)]
+    pairs: list[tuple[str, int | None, int | None]] = [("totalNodes", observed.nodes, size.nodes)]
     held = observed.bounds
     # From one fixed size to another the bounds go along: that is one difference to a reader, and not three.
     if spec.bounds or held != fixed_bounds(observed.nodes):
@@ -124,49 +119,13 @@ def _of_size(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Differe
             ("autoscaling.minNodes", held.least if held else None, size.bounds.least),
             ("autoscaling.maxNodes", held.most if held else None, size.bounds.most),
         ]
-    for path, number, wanted in pairs:
-        if number != wanted:
-            yield Difference(path=path, held=number, wanted=wanted, in_place=True)
-
-
-def _of_labels(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
-    held, wanted = observed.labels, spec.labels
-    missing = {key: value for key, value in wanted.items() if held.get(key) != value}
-    too_many = _too_many(spec, held)
-    if missing or too_many:
-        apart = {key: value for key, value in held.items() if key in missing or key in too_many}
-        yield Difference(path="labels", held=apart, wanted=missing, in_place=True)
-
-
-def _too_many(spec: NodePoolSpec, held: Mapping[str, str]) -> set[str]:
-    if not spec.labels_declared:
-        return set()
-    return {key for key in held if key not in spec.labels and not is_reserved(key)}
-
-
-def _of_taints(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
-    too_many, missing = _taints_apart(spec, observed)
-    if too_many or missing:
-        held, wanted = [taint.to_data() for taint in too_many], [taint.to_data() for taint in missing]
-        yield Difference(path="taints", held=held, wanted=wanted, in_place=True)
-
-
-def _taints_apart(spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[list[Taint], list[Taint]]:
-    """The taints that are held and not wanted, and those that are wanted and not held."""
-    if spec.taints is None:
-        return [], []
-    held, wanted = set(observed.taints), set(spec.taints)
-    return sorted(held - wanted), sorted(wanted - held)
+    return of_size(pairs)
 
 
 def _numbers(spec: NodePoolSpec, observed: ObservedNodePool) -> dict[str, int]:
     held = Size(nodes=observed.nodes, bounds=observed.bounds).as_block() if observed.bounds else {}
     wanted = wanted_size(spec, observed).as_block()
     return {name: number for name, number in wanted.items() if number != held.get(name)}
-
-
-def _within(nodes: int, bounds: NodeBounds) -> int:
-    return min(max(nodes, bounds.least), bounds.most)
 
 
 def _filled(**parts: Any) -> dict[str, Any]:

@@ -23,9 +23,7 @@ from ...model.errors import (
     Throttled,
     Unavailable,
 )
-
-_LONGEST_TEXT_CHARACTERS = 600
-"""EC2 encodes a refusal's details in kilobytes that nobody can read."""
+from ..messages import bounded
 
 _BY_CODE: dict[str, type[ProviderError]] = {
     # A code stands here without its "Exception": services differ in whether they write it.
@@ -167,12 +165,6 @@ def service_error(*, operation: str, code: str, message: str, status: int) -> Pr
         message = message.partition("\n")[0]
     text = bounded(f"{operation}: {message or 'no message'} ({code or status})")
     return _kind(code=code.removesuffix("Exception"), message=message, status=status)(text)
-
-
-def bounded(text: str) -> str:
-    """The text on one line, cut where it gets too long to read."""
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_TEXT_CHARACTERS else text[: _LONGEST_TEXT_CHARACTERS - 1] + "…"
 
 
 def _kind(*, code: str, message: str, status: int) -> type[ProviderError]:

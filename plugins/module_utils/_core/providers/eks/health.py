@@ -18,7 +18,7 @@ from ...model.errors import (
     Throttled,
     Unavailable,
 )
-from .errors import bounded
+from ..messages import bounded
 
 if TYPE_CHECKING:
     from mypy_boto3_eks.type_defs import IssueTypeDef

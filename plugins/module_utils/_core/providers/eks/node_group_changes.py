@@ -19,6 +19,7 @@ from ...model.observed import Difference, ObservedNodePool
 from ...model.states import ProviderStatus
 from ...model.versions import is_older
 from ..contract import ClusterSpec, NodePoolSpec
+from ..differences import told
 from . import node_groups, updates
 from .calls import Calls
 from .comparison import changed, delta, differences
@@ -102,5 +103,4 @@ def _upgrade(
 def _refuse_another_shape(spec: NodePoolSpec, found: tuple[Difference, ...]) -> None:
     fixed = [item for item in found if not item.in_place]
     if fixed:
-        told = "; ".join(f"{item.path} from {item.held} to {item.wanted}" for item in fixed)
-        raise InvalidRequest(f"node group {spec.name!r} cannot change its {told}: EKS keeps these for life")
+        raise InvalidRequest(f"node group {spec.name!r} cannot change its {told(fixed)}: EKS keeps these for life")

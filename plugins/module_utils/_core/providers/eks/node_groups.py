@@ -12,9 +12,9 @@ from ...model.errors import AlreadyExists, InvalidRequest, NotFound, OperationIn
 from ...model.observed import NodeBounds, ObservedNodePool
 from ...model.states import ProviderStatus
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
+from ..ownership import is_ours
 from . import taints
 from .calls import Calls
-from .clusters import is_ours
 from .comparison import first_size
 from .health import failure
 from .images import image_for

@@ -1,0 +1,80 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cases about what is not ours and has our name: it is told, and never touched."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import pytest
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import AlreadyExists
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import CLUSTER
+
+from .life import active_cluster, ensure_cluster, first_ones, smallest, standing
+from .subject import Case, Subject
+
+_NONE_OF_OURS = {"team": "another"}
+
+
+def _of_another(subject: Subject) -> dict[str, str]:
+    """The marks of an earlier cluster of the same pool: all but one are ours, and it is still a stranger's."""
+    return {**subject.cluster.tags, CLUSTER: "kcl_00000000000000000000000000"}
+
+
+def _a_cluster_is_never_touched(subject: Subject, marks: Mapping[str, str]) -> None:
+    ensure_cluster(subject, dataclasses.replace(subject.cluster, tags=marks, version=subject.versions[0]))
+    subject.settle()
+    before, there = subject.writes(), list(subject.leftovers())
+    driver, mine = subject.open(), dataclasses.replace(subject.cluster, version=subject.versions[2])
+    for refused in (driver.get_cluster, driver.delete_cluster, driver.grant_access):
+        with pytest.raises(AlreadyExists):
+            refused(mine)
+    with pytest.raises(AlreadyExists):
+        driver.ensure_cluster(mine, first_ones(subject))
+    assert (subject.writes(), list(subject.leftovers())) == (before, there)
+
+
+def a_strangers_cluster_is_never_touched(subject: Subject) -> None:
+    _a_cluster_is_never_touched(subject, _of_another(subject))
+
+
+def a_cluster_without_our_marks_is_never_touched(subject: Subject) -> None:
+    _a_cluster_is_never_touched(subject, _NONE_OF_OURS)
+
+
+def _a_node_pool_is_never_touched(subject: Subject, marks: Mapping[str, str]) -> None:
+    active_cluster(subject)
+    driver, mine = subject.open(), subject.node_pool
+    driver.ensure_node_pool(subject.cluster, dataclasses.replace(mine, tags=marks), None)
+    subject.settle()
+    before, there = subject.writes(), list(subject.leftovers())
+    for seen in (standing(subject), None):
+        for wanted in (
+            mine,
+            dataclasses.replace(mine, nodes=mine.nodes + smallest(subject)),
+            dataclasses.replace(mine, version=subject.versions[2]),
+        ):
+            with pytest.raises(AlreadyExists):
+                driver.ensure_node_pool(subject.cluster, wanted, seen)
+    with pytest.raises(AlreadyExists):
+        driver.delete_node_pool(subject.cluster, mine.name, mine.tags)
+    assert (subject.writes(), list(subject.leftovers())) == (before, there)
+
+
+def a_strangers_node_pool_is_listed_and_never_touched(subject: Subject) -> None:
+    _a_node_pool_is_never_touched(subject, _of_another(subject))
+
+
+def a_node_pool_without_our_marks_is_listed_and_never_touched(subject: Subject) -> None:
+    _a_node_pool_is_never_touched(subject, _NONE_OF_OURS)
+
+
+STRANGERS: tuple[Case, ...] = (
+    a_strangers_cluster_is_never_touched,
+    a_cluster_without_our_marks_is_never_touched,
+    a_strangers_node_pool_is_listed_and_never_touched,
+    a_node_pool_without_our_marks_is_listed_and_never_touched,
+)
