@@ -148,14 +148,15 @@ def bring_up(subject: Subject, spec: NodePoolSpec, *, version: str | None = None
         cluster = driver.ensure_cluster(wanted, first)
         if cluster.status is not ProviderStatus.ACTIVE:
             return False
-        if not subject.accepts(driver.bootstrap_access(cluster)):
+        accepted = subject.accepts(driver.bootstrap_access(cluster))
+        if not accepted:
             driver.grant_access(wanted)
         found = node_pool(driver, wanted, spec.name)
         pool = driver.ensure_node_pool(
             wanted, dataclasses.replace(spec, update_id=sent[-1] if sent else spec.update_id), found
         )
         sent.extend([pool.update_id] if pool.update_id else [])
-        as_wanted = pool == found and pool.status is ProviderStatus.ACTIVE
+        as_wanted = accepted and pool == found and pool.status is ProviderStatus.ACTIVE
         if not (as_wanted and (not pool.version or is_version(pool.version, spec.version))):
             return False
         assert driver.compare(spec, pool) == ()
