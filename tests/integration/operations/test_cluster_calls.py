@@ -200,20 +200,17 @@ def test_names_of_pools_clusters_are_nobodys(desk: Desk) -> None:
             {"mode": ClusterMode.AUTOPILOT},
             "account else) has no autopilot",
         ),
-        ("gcp", {"zones": ["europe-west1-b"]}, "europe-west1", {}, "no driver: it has one for"),
         ("digitalocean", {"region": "nyc1"}, "nyc1", {"private_nodes": True}, "has no private nodes"),
     ],
 )
 def test_what_a_provider_or_this_version_lacks_is_unsupported(
     desk: Desk,
-    monkeypatch: pytest.MonkeyPatch,
     provider: str,
     config: dict[str, Any],
     location: str,
     different: dict[str, Any],
     why: str,
 ) -> None:
-    monkeypatch.setitem(CAPABILITIES, "gcp", replace(CAPABILITIES["gcp"], has_driver=False))
     account = rows.account(id=new_account_id(rows.START), name="else", provider=provider, config=config)
     with desk.session.store.write() as tx:
         fleet.put_account(tx, account)

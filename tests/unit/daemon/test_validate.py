@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.better_compute.fleet.daemon.command_line import main
-from ansible_collections.better_compute.fleet.tests.support.fleet_documents import EXAMPLE, example, on_account
+from ansible_collections.better_compute.fleet.tests.support.fleet_documents import EXAMPLE, example, on_account, put
 
 Printed = pytest.CaptureFixture[str]
 
@@ -100,11 +100,12 @@ def test_standard_input_that_is_no_document_is_told_so_without_a_traceback(
     assert told.err == ""
 
 
-def test_a_pool_without_a_driver_is_told_before_any_plan(tmp_path: Path, capsys: Printed) -> None:
-    file = tmp_path / "gke.json"
-    file.write_text(json.dumps(on_account("gcp", "us-central1", {})))
+def test_what_a_provider_lacks_is_told_before_any_plan(tmp_path: Path, capsys: Printed) -> None:
+    file = tmp_path / "doks.json"
+    private = "pools.0.policy.substrate.cluster.create.privateNodes"
+    file.write_text(json.dumps(put(on_account("digitalocean", "nyc1", {}), private, True)))
     assert main(["validate", str(file)]) == 1
-    assert "pools[0].policy.substrate.account: pool gpu-fleet stands on account managed-k8s" in capsys.readouterr().out
+    assert "cluster.create.privateNodes: pool gpu-fleet: DOKS (digitalocean" in capsys.readouterr().out
 
 
 def test_an_eleventh_flavor_is_told_before_any_plan(tmp_path: Path, capsys: Printed) -> None:

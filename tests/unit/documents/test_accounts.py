@@ -194,16 +194,6 @@ def test_an_account_without_a_provider_is_told_so() -> None:
     assert only(data) == ("providerAccounts[0].provider", "is required, and is not there")
 
 
-@pytest.mark.parametrize(("provider", "location"), [("gcp", "us-central1-a"), ("digitalocean", "nyc1")])
-def test_a_pool_on_a_provider_without_a_driver_is_hopeless(provider: str, location: str) -> None:
-    (problem,) = hopeless(parse_document(on_account(provider, location, {})))
-    assert problem.path == f"{SUBSTRATE}.account"
-    assert problem.message == (
-        f"pool gpu-fleet stands on account managed-k8s of provider {provider}, for which this version has no driver: "
-        "it has one for aws"
-    )
-
-
 def test_private_nodes_mean_nothing_at_digitalocean() -> None:
     data = put(on_account("digitalocean", "nyc1", {}), "pools.0.policy.substrate.cluster.create.privateNodes", True)
     paths = [problem.path for problem in hopeless(parse_document(data))]

@@ -23,7 +23,6 @@ class Capabilities:
 
     Attributes:
         title: what people call its managed Kubernetes.
-        has_driver: whether this version can reach it. Without one, an account can be recorded and no pool stands on it.
         spot: Spot node pools.
         cluster_needs_nodes: a cluster is created together with its first node pools, and never without one.
         zero_nodes: a fixed-size node pool may have no nodes.
@@ -40,7 +39,6 @@ class Capabilities:
     """
 
     title: str
-    has_driver: bool
     spot: bool
     cluster_needs_nodes: bool
     zero_nodes: bool
@@ -61,7 +59,6 @@ CAPABILITIES: dict[str, Capabilities] = {
     # taints at most 63 characters and no empty label value (the API's model: labelKey, taintKey, labelValue).
     "aws": Capabilities(
         title="EKS",
-        has_driver=True,
         spot=True,
         cluster_needs_nodes=False,
         zero_nodes=True,
@@ -79,7 +76,6 @@ CAPABILITIES: dict[str, Capabilities] = {
     # GKE: names at most 40 characters (provider-behaviours), 15,000 nodes a cluster (its quotas).
     "gcp": Capabilities(
         title="GKE",
-        has_driver=False,
         spot=True,
         cluster_needs_nodes=True,
         zero_nodes=True,
@@ -98,7 +94,6 @@ CAPABILITIES: dict[str, Capabilities] = {
     # longest name and largest node pool are not known: the node-pools API's own limits.
     "digitalocean": Capabilities(
         title="DOKS",
-        has_driver=False,
         spot=True,
         cluster_needs_nodes=True,
         zero_nodes=False,

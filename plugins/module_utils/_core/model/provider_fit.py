@@ -14,15 +14,8 @@ from .errors import Problem
 
 def unsupported(config: FleetConfig) -> Iterator[Problem]:
     """Pools that this version, or their provider, can do nothing for: UNSUPPORTED."""
-    drivers = ", ".join(name for name, can in CAPABILITIES.items() if can.has_driver)
     for path, pool, substrate, provider in _substrates(config):
         can = CAPABILITIES[provider]
-        if not can.has_driver:
-            yield Problem(
-                path=f"{path}.account",
-                message=f"pool {pool.name} stands on account {substrate.account} of provider {provider}, for which "
-                f"this version has no driver: it has one for {drivers}",
-            )
         if isinstance(substrate.cluster, AdoptCluster):
             if not CAN_ADOPT:
                 yield Problem(

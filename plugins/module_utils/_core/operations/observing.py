@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
-from ..model.capabilities import CAPABILITIES
 from ..model.declared import Account, FleetConfig
 from ..model.errors import ProviderError
 from ..model.ids import AccountId, ClusterId, PoolId, TenantId, new_account_id
@@ -81,7 +80,7 @@ def places_of_accounts(
         row = recorded.get((account.tenant_id, account.name))
         same = row is not None and dict(row.config) == dict(account.config)
         known = row.places if row is not None and same else None
-        if known is None and ask and account.name in used and CAPABILITIES[account.provider].has_driver:
+        if known is None and ask and account.name in used:
             try:
                 known = _places(session, _as_record(account, row.id if row else None, now))
             except ProviderError as error:

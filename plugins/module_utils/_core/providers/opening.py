@@ -22,11 +22,21 @@ def open_driver(account: AccountRecord, *, clock: Clock) -> Driver:
         clock: tells when credentials expire.
 
     Raises:
-        OperationError: UNSUPPORTED for a provider without a driver.
+        OperationError: UNSUPPORTED for a provider that this version does not know.
+        InvalidRequest: the config lacks a field, or names a file that does not exist.
         PermissionDenied: the credential's source is missing or empty.
     """
+    # Each imports its own SDK, and no other's: to load one takes most of a short run's time.
     if account.provider == "aws":
         from . import eks
 
         return eks.open_driver(account, clock=clock)
-    raise OperationError(Code.UNSUPPORTED, f"there is no driver for provider {account.provider!r} yet: use 'aws'")
+    if account.provider == "gcp":
+        from . import gke
+
+        return gke.open_driver(account, clock=clock)
+    if account.provider == "digitalocean":
+        from . import doks
+
+        return doks.open_driver(account, clock=clock)
+    raise OperationError(Code.UNSUPPORTED, f"there is no driver for provider {account.provider!r}")

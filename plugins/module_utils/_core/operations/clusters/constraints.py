@@ -53,15 +53,9 @@ def new_problems(wanted: WantedCluster, account: AccountRecord | None) -> list[P
 
 
 def lacking(wanted: WantedCluster, account: AccountRecord) -> Iterator[str]:
-    """What the account's provider, or this version, cannot do of it: UNSUPPORTED."""
+    """What the account's provider cannot do of it: UNSUPPORTED."""
     can = CAPABILITIES[account.provider]
     what = f"cluster {wanted.name!r}"
-    if not can.has_driver:
-        drivers = ", ".join(name for name, one in CAPABILITIES.items() if one.has_driver)
-        yield (
-            f"{what} is to stand on account {account.name} of provider {account.provider}, for which this version has "
-            f"no driver: it has one for {drivers}"
-        )
     if wanted.mode == ClusterMode.AUTOPILOT and not can.autopilot:
         yield f"{what}: {can.title} ({account.provider}, account {account.name}) has no autopilot clusters"
     if wanted.private_nodes and not can.private_nodes:

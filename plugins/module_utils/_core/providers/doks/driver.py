@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from ...model.capabilities import CAPABILITIES, Capabilities
 from ...model.clock import Clock
-from ...model.errors import InvalidRequest, NotFound, OperationInProgress, ProviderError, Unavailable
+from ...model.errors import InvalidRequest, NeedsNodes, NotFound, OperationInProgress, ProviderError, Unavailable
 from ...model.observed import BootstrapAccess, Difference, ObservedCluster, ObservedNodePool
 from ...model.states import ProviderStatus
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
@@ -173,7 +173,7 @@ class DoksDriver:
         if spec.private_nodes:
             raise InvalidRequest(f"cluster {spec.name!r} is to have private nodes: DOKS has none")
         if not first:
-            raise InvalidRequest(f"cluster {spec.name!r} has no node pool yet: DOKS makes no cluster without one")
+            raise NeedsNodes(f"cluster {spec.name!r} has no node pool yet: DOKS makes no cluster without one")
         created = clusters.create(call, self._api, spec, [node_pools.as_created(one) for one in self._makeable(first)])
         if not created:
             # Made by another process just now, or by an earlier call whose reply was lost.

@@ -12,7 +12,7 @@ import dataclasses
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from ...model.errors import AlreadyExists, InvalidRequest, NotFound, OperationInProgress, Unavailable
+from ...model.errors import AlreadyExists, InvalidRequest, NeedsNodes, NotFound, OperationInProgress, Unavailable
 from ...model.observed import ObservedCluster
 from ...model.records import ClusterOutputs
 from ...model.states import ProviderStatus
@@ -72,13 +72,14 @@ def create(
 
     Raises:
         AlreadyExists: it is not ours.
-        InvalidRequest: `first` is empty, or one of it cannot be made; nothing was sent.
+        NeedsNodes: `first` is empty.
+        InvalidRequest: one of it cannot be made; nothing was sent.
         OperationInProgress: GKE still holds the name of a cluster that it no longer shows.
         Unavailable: GKE says 404 to a create, after which the cluster may appear all the same.
     """
     spec = where.cluster
     if not first:
-        raise InvalidRequest(f"cluster {spec.name!r} is to have no node pool: GKE makes no cluster without one")
+        raise NeedsNodes(f"cluster {spec.name!r} is to have no node pool: GKE makes no cluster without one")
     request = {"parent": where.location, "cluster": _create_request(spec, first, settings=settings)}
     try:
         call(gke.create_cluster, request)
