@@ -206,6 +206,7 @@ class Driver(Protocol):
         Raises:
             AlreadyExists: a node pool of that name is not ours: it is left alone.
             OperationInProgress: the provider is busy with it.
+            InUse: the provider does not give it up while its cluster stands: it goes with that (DOKS: the last one).
         """
 
     def bootstrap_access(self, cluster: ObservedCluster) -> BootstrapAccess:

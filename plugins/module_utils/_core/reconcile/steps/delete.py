@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 
-from ...model.errors import NotFound, ProviderError
+from ...model.errors import InUse, NotFound, ProviderError
 from ...model.labels import CLUSTER
 from ...providers.contract import Deletion
 from ..context import ClusterContext
@@ -41,7 +42,10 @@ def _gone_again(ctx: ClusterContext) -> bool:
 
 
 def _delete_node_pools(ctx: ClusterContext) -> list[str]:
-    """Ask for the deletion of each node pool that carries our cluster's tag; the names of those still there."""
+    """Ask for the deletion of each node pool that carries our cluster's tag; the names of those that go.
+
+    One that the provider does not give up while the cluster stands (DOKS: the last one) goes with it.
+    """
     try:
         found = ctx.driver.get_node_pools(ctx.cluster_spec)
     except NotFound:
@@ -49,8 +53,9 @@ def _delete_node_pools(ctx: ClusterContext) -> list[str]:
     left = []
     for pool in found:
         tags = {CLUSTER: str(ctx.cluster.id)}
-        if ctx.driver.delete_node_pool(ctx.cluster_spec, pool.name, tags) == Deletion.UNDER_WAY:
-            left.append(pool.name)
+        with contextlib.suppress(InUse):
+            if ctx.driver.delete_node_pool(ctx.cluster_spec, pool.name, tags) == Deletion.UNDER_WAY:
+                left.append(pool.name)
     return left
 
 

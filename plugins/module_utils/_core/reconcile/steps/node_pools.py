@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ...model.errors import ProviderError
+from ...model.errors import InUse, ProviderError
 from ...model.ids import NodePoolId
 from ...model.observed import ObservedNodePool
 from ...model.records import NodePoolRecord
@@ -156,7 +156,9 @@ def _clear_away(work: _Work, record: NodePoolRecord, found: ObservedNodePool) ->
     try:
         work.ctx.driver.delete_node_pool(work.ctx.cluster_spec, record.name, spec.tags)
     except ProviderError as error:
-        return after if passes_by(error) else rules.refused(after, error)
+        # The last one stays for as long as its cluster where the provider does not give it up (DOKS): why it failed is
+        # what matters then.
+        return after if passes_by(error) or isinstance(error, InUse) else rules.refused(after, error)
     return after
 
 
