@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ansible_collections.better_compute.fleet.emulators.aws import InstantMachines, UnreachableApis
-from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, LostReply, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, Hook, LostReply, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.engine.answers import Call, ReplyLost
 from ansible_collections.better_compute.fleet.emulators.gcp import GcpEmulator
 from ansible_collections.better_compute.fleet.emulators.gcp.token_endpoint import TokenEndpoint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
@@ -29,6 +30,9 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
     NodePoolSpec,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.clients import Clients
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.comparison import (
+    NO_DEVICE_PLUGIN,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.driver import GkeDriver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.settings import GkeSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.taints import in_gke_words
@@ -56,13 +60,21 @@ _AN_HOUR_SECONDS = 3600
 _MOST_ROUNDS = 12
 """Twice what the longest way takes."""
 
-_ACTIONS: dict[Breakage, LostReply | Error] = {
-    Breakage.LOST_REPLY: LostReply(),
-    Breakage.THROTTLED: Error(
+
+def _no_answer(call: Call) -> None:
+    """Drop the connection before anything happens: as a time-out, without the wait for it."""
+    raise ReplyLost(call.name)
+
+
+_ACTIONS: dict[str, LostReply | Error | Hook] = {
+    "lost reply": LostReply(),
+    "throttled": Error(
         status=429, code="RESOURCE_EXHAUSTED", message="Quota exceeded for quota metric 'Requests per minute'"
     ),
-    Breakage.SERVER_ERROR: Error(status=500, code="INTERNAL", message="Internal error encountered."),
+    "server error": Error(status=500, code="INTERNAL", message="Internal error encountered."),
+    "timed out": Hook(on_before=_no_answer),
 }
+"""By the Breakage's value."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +96,10 @@ class GkeSubject:
     node_pool: NodePoolSpec = NODE_POOL
     other_machine_type: str = "a3-megagpu-8g"
     versions: tuple[str, str, str] = ("1.33", "1.34", "1.35")
+    other_shapes: tuple[NodePoolSpec, ...] = (
+        dataclasses.replace(NODE_POOL, gpu_type="nvidia-l4"),
+        dataclasses.replace(NODE_POOL, gpus_per_node=0, gpu_type=None),
+    )
 
     def open(self) -> GkeDriver:
         """A driver. The client, which takes a while to make, is shared."""
@@ -109,16 +125,12 @@ class GkeSubject:
 
     def break_call(self, nth: int, breakage: Breakage) -> None:
         """Script the fault."""
-        self.engine.faults.add("gcp", "*", _ACTIONS[breakage], nth=nth)
+        self.engine.faults.add("gcp", "*", _ACTIONS[breakage.value], nth=nth)
 
     def edit(self, *, labels: Mapping[str, str], taints: Sequence[Taint]) -> None:
-        """Edit the node pool in the console."""
-        self.gcp.console.edit_node_pool(self.node_pool_name(), labels=labels, taints=in_gke_words(taints))
-
-    def autoscale(self, nodes: int) -> None:
-        """Let the autoscaler set a size, of which GKE's descriptions say nothing."""
-        self.gcp.console.autoscale(self.node_pool_name(), nodes)
-        self.settle()
+        """Edit the node pool in the console, without touching the driver's own label."""
+        kept = {**labels, **NO_DEVICE_PLUGIN}
+        self.gcp.console.edit_node_pool(self.node_pool_name(), labels=kept, taints=in_gke_words(taints))
 
     def give_up_next_change(self) -> None:
         """Script the failure of the next operation."""
@@ -168,6 +180,15 @@ class GkeSubject:
         """The node pool as Google's client names it."""
         cluster = f"projects/{self.settings.project}/locations/{self.cluster.location}/clusters/{self.cluster.name}"
         return f"{cluster}/nodePools/{name or self.node_pool.name}"
+
+    def run_out(self) -> None:
+        """Take the node pool's machine type away, in every zone."""
+        for zone in self.settings.zones:
+            self.gcp.capacity.take_away(self.node_pool.machine_type, zone)
+
+    def restock(self) -> None:
+        """Give it back."""
+        self.gcp.capacity.give_back()
 
     def accepts(self, access: BootstrapAccess) -> bool:
         """Ask what a cluster's API asks."""

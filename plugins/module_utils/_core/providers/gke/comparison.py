@@ -17,7 +17,7 @@ from ...model.node_marks import is_reserved
 from ...model.observed import Difference, ObservedNodePool
 from ..contract import NodePoolSpec
 from .places import as_observed
-from .sizes import Asked, known_total, wanted_total
+from .sizes import first_size, held_total, wanted_total
 from .taints import GPU_TAINT
 
 NO_DEVICE_PLUGIN = {"gke-no-default-nvidia-gpu-device-plugin": "true"}
@@ -65,7 +65,7 @@ def changed(spec: NodePoolSpec, observed: ObservedNodePool) -> ObservedNodePool:
         spec: on the zones that it stands in.
     """
     total = wanted_total(spec, observed)
-    asked = Asked(per_zone=-(-total // max(1, len(observed.places))), sure=spec.bounds is None)
+    asked = first_size(replace(spec, nodes=total))
     return replace(
         observed,
         nodes=total,
@@ -99,12 +99,10 @@ def _told(gpus: Gpus | None) -> dict[str, object] | None:
 def _of_size(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
     held, wanted = observed.bounds, spec.bounds
     pairs: list[tuple[str, int | None, int | None]] = [
-        ("totalNodes", known_total(observed, bounds=wanted), wanted_total(spec, observed)),
+        ("totalNodes", held_total(spec, observed), wanted_total(spec, observed)),
         ("autoscaling.minNodes", held.least if held else None, wanted.least if wanted else None),
         ("autoscaling.maxNodes", held.most if held else None, wanted.most if wanted else None),
     ]
-    if wanted and spec.keep_count:
-        pairs[0] = ("totalNodes", observed.nodes, wanted_total(spec, observed))
     for path, number, right in pairs:
         if number != right:
             yield Difference(path=path, held=number, wanted=right, in_place=True)

@@ -107,8 +107,8 @@ class GkeDriver:
     ) -> ObservedNodePool:
         """CreateNodePool, SetNodePoolSize, SetNodePoolAutoscaling, UpdateNodePool or nothing.
 
-        Before a change GetOperation, for what became of the last one, and GetNodePool. A change of size takes three: it
-        is written down at the node pool when it is sure, and struck out before (sizes.py).
+        Before a change GetOperation, for what became of the last one, and GetNodePool. A change of size takes three:
+        that it is asked for, the change, and that it was set; between them ListOperations (sizes.py).
         """
         call, where = self._calling(cluster)
         if observed:

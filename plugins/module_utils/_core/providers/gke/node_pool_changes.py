@@ -21,7 +21,7 @@ from . import node_pools, operations
 from .addresses import Address
 from .calls import Calls
 from .comparison import changed, differences, labels_after, taints_after
-from .operations import Fate, Sent
+from .operations import Fate
 from .places import as_observed
 from .requests import autoscaling, observe
 from .sizes import Asked, Rebound, Resize, next_of_size
@@ -49,22 +49,19 @@ def change(
     """
     if not _is_due(where, spec, observed):
         return observed
-    done = None
     if spec.update_id is not None:
-        sent = Sent.of(spec.update_id)
-        last = operations.read(call, gke, where, sent.name)
+        last = operations.read(call, gke, where, spec.update_id)
         if last and last.reason:
             raise last.reason
         if last and last.fate is Fate.UNDER_WAY:
             return dataclasses.replace(observed, status=ProviderStatus.UPDATING, update_id=spec.update_id)
-        done = sent.per_zone if last else None
     raw = node_pools.describe(call, gke, where, spec.name)
     if raw is None:
         raise OperationInProgress(f"node pool {spec.name!r} of cluster {where.cluster.name!r} has just gone")
     fresh = observe(raw)
     if not _is_due(where, spec, fresh):
         return fresh
-    return _send(call, gke, where, spec, fresh, raw=raw, done=done)
+    return _send(call, gke, where, spec, fresh, raw=raw)
 
 
 def _is_due(where: Address, spec: NodePoolSpec, observed: ObservedNodePool) -> bool:
@@ -82,14 +79,13 @@ def _send(
     fresh: ObservedNodePool,
     *,
     raw: Any,
-    done: int | None,
 ) -> ObservedNodePool:
     """Send the next change of a node pool as it has just been read (`raw`: in GKE's words)."""
     wanted = as_observed(spec, fresh.places)
     name = where.node_pool(spec.name)
-    step = next_of_size(wanted, fresh, done=done)
-    size = step.per_zone if isinstance(step, Resize) else None
-    after = changed(wanted, fresh)
+    step = next_of_size(wanted, fresh)
+    if isinstance(step, Resize) and _was_set(call, gke, where, spec.name):
+        step = next_of_size(wanted, fresh, was_set=True)
     if isinstance(step, Resize):
         reply = call(gke.set_node_pool_size, {"name": name, "node_count": step.per_zone})
     elif isinstance(step, Rebound):
@@ -99,8 +95,13 @@ def _send(
         if not sets:
             return _upgrade(call, gke, where, spec, fresh)
         reply = call(gke.update_node_pool, {"name": name, "etag": raw.etag, **sets})
-    sent = Sent(name=reply.name, per_zone=size)
-    return dataclasses.replace(after, status=ProviderStatus.UPDATING, update_id=sent.update_id)
+    return dataclasses.replace(changed(wanted, fresh), status=ProviderStatus.UPDATING, update_id=reply.name)
+
+
+def _was_set(call: Calls, gke: ClusterManagerClient, where: Address, name: str) -> bool:
+    """Whether the last thing that happened to the node pool is that its size was set: also when nobody heard of it."""
+    last = operations.last_of_node_pool(call, gke, where, name)
+    return last is not None and last.kind == operations.SET_SIZE and last.fate is Fate.DONE
 
 
 def _sets(spec: NodePoolSpec, fresh: ObservedNodePool, *, raw: Any, asked: Asked | None) -> dict[str, Any]:
@@ -128,7 +129,7 @@ def _upgrade(
     if not is_older(fresh.version, wanted):
         return fresh
     reply = call(gke.update_node_pool, {"name": where.node_pool(spec.name), "node_version": wanted})
-    return dataclasses.replace(fresh, status=ProviderStatus.UPDATING, update_id=Sent(name=reply.name).update_id)
+    return dataclasses.replace(fresh, status=ProviderStatus.UPDATING, update_id=reply.name)
 
 
 def _refuse_another_shape(spec: NodePoolSpec, found: tuple[Difference, ...]) -> None:

@@ -18,11 +18,8 @@ from .errors import operation_error
 if TYPE_CHECKING:
     from google.cloud.container_v1 import ClusterManagerClient
 
-_UPGRADE = "UPGRADE_MASTER"
+SET_SIZE = "SET_NODE_POOL_SIZE"
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
-
-_SIZE_MARK = ":"
-"""What parts an operation's name, of which it is none, from the size that it brings."""
 
 
 class Fate(StrEnum):
@@ -34,34 +31,11 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
-    """An operation that the driver sent, as the record keeps it (NodePoolSpec.update_id).
-
-    Attributes:
-        per_zone: the size that it brings each zone to: GKE itself never tells. None for one that changes no size.
-    """
-
-    name: str
-    per_zone: int | None = None
-
-    @property
-    def update_id(self) -> str:
-        """As it is kept."""
-        return self.name if self.per_zone is None else f"{self.name}{_SIZE_MARK}{self.per_zone}"
-
-    @classmethod
-    def of(cls, update_id: str) -> Sent:
-        """As it was kept."""
-        name, _mark, size = update_id.partition(_SIZE_MARK)
-        return cls(name=name, per_zone=int(size) if size.isdecimal() else None)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """An operation.
 
     Attributes:
-        kind: `UPGRADE_MASTER`, …
+        kind: `UPGRADE_MASTER`, `SET_NODE_POOL_SIZE`, …
         reason: why GKE gave it up, typed.
     """
 
@@ -82,13 +56,20 @@ def read(call: Calls, gke: ClusterManagerClient, where: Address, name: str) -> O
 
 def last_upgrade(call: Calls, gke: ClusterManagerClient, where: Address) -> Operation | None:
     """The newest upgrade of the cluster's control plane that GKE still knows of. One read."""
+    return _newest(call, gke, where, f"/clusters/{where.cluster.name}", kind="UPGRADE_MASTER")
+
+
+def last_of_node_pool(call: Calls, gke: ClusterManagerClient, where: Address, name: str) -> Operation | None:
+    """The newest operation on a node pool that GKE still knows of, whoever began it. One read."""
+    return _newest(call, gke, where, f"/clusters/{where.cluster.name}/nodePools/{name}")
+
+
+def _newest(
+    call: Calls, gke: ClusterManagerClient, where: Address, target: str, *, kind: str | None = None
+) -> Operation | None:
     listed = call(gke.list_operations, {"parent": where.location}).operations
-    upgrades = [
-        observe(found)
-        for found in listed
-        if found.target_link.endswith(f"/clusters/{where.cluster.name}") and _name(found.operation_type) == _UPGRADE
-    ]
-    return max(upgrades, key=lambda found: found.began_at, default=None)
+    found = [observe(operation) for operation in listed if operation.target_link.endswith(target)]
+    return max((one for one in found if kind in (None, one.kind)), key=lambda one: one.began_at, default=None)
 
 
 def observe(operation: Any) -> Operation:

@@ -46,8 +46,7 @@ def new_node_pool(spec: NodePoolSpec) -> dict[str, Any]:
     Raises:
         InvalidRequest: its size cannot be had, or it does not say which GPUs.
     """
-    size = first_size(spec)
-    asked = Asked(per_zone=size, sure=spec.bounds is None)
+    asked = first_size(spec)
     config: dict[str, Any] = {
         "machine_type": spec.machine_type,
         "spot": spec.spot,
@@ -66,7 +65,7 @@ def new_node_pool(spec: NodePoolSpec) -> dict[str, Any]:
         config["accelerators"] = [_accelerator(spec.name, gpus)]
     pool: dict[str, Any] = {
         "name": spec.name,
-        "initial_node_count": size,
+        "initial_node_count": asked.per_zone,
         "config": config,
         # Machines are replaced for a newer version when the owner wants it, and not when GKE does.
         "management": {"auto_repair": True, "auto_upgrade": False},
@@ -121,7 +120,7 @@ def just_sent(spec: NodePoolSpec) -> ObservedNodePool:
     Arguments:
         spec: with places of the cluster's region alone.
     """
-    asked = Asked(per_zone=first_size(spec), sure=spec.bounds is None)
+    asked = first_size(spec)
     return ObservedNodePool(
         name=spec.name,
         status=ProviderStatus.CREATING,
