@@ -88,10 +88,10 @@ ACTIONS: tuple[Callable[[Bench, int], None], ...] = (
     Bench.restock,
     Bench.wait,
 )
-STEPS = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 60)), max_size=25)
+STEPS = st.lists(st.tuples(st.sampled_from(ACTIONS), st.integers(0, 60)), min_size=5, max_size=25)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(steps=STEPS, made=st.booleans())
 def test_a_cluster_comes_to_rest_with_the_nodes_that_were_asked_for_and_leaves_nothing(
     steps: list[tuple[Callable[[Bench, int], None], int]], made: bool
