@@ -28,7 +28,7 @@ def follow(state: State, cluster: Cluster, pool: NodePool) -> None:
     if pool.deleted or cluster.state == DELETING:
         return
     staying = pool.staying
-    surplus = len(staying) - pool.count
+    surplus = len(staying) - pool.count - pool.surge
     for node in sorted(staying, key=_worth)[: max(0, surplus)]:
         end(state, cluster, pool, node)
     for _missing in range(-surplus):

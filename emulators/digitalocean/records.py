@@ -124,6 +124,7 @@ class NodePool:
     Attributes:
         own_tags: those that its owner gave it, without the automatic ones.
         spot: whether its droplets are Spot droplets.
+        surge: how many nodes more there are while they are being replaced.
         deleted: whether its nodes are on their way out and it goes with the last.
     """
 
@@ -139,6 +140,7 @@ class NodePool:
     min_nodes: int
     max_nodes: int
     spot: bool = False
+    surge: int = 0
     deleted: bool = False
     nodes: dict[str, Node] = field(default_factory=dict)
 
