@@ -28,6 +28,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 )
 from ansible_collections.better_compute.fleet.tests.support import rows
 
+GCP = rows.account(provider="gcp", config={"zones": ["us-central1-a", "us-central1-b"]})
 CLUSTER = rows.cluster(new_pool_id(rows.START))
 ACCOUNT = rows.account(places={"subnet-1": "eu-west-1a", "subnet-2": "eu-west-1b"})
 
@@ -192,3 +193,12 @@ def test_a_count_is_judged_by_the_bounds_that_will_stand() -> None:
     assert [one.path for one in size_problems(wanted(node_count=4), bounded)] == ["node_count"]
     [told] = size_problems(WantedNodePool(name="system", autoscaling=bounds(5, 6)), bounded)
     assert "2 is recorded, so give a count with these bounds" in told.message
+
+
+@pytest.mark.parametrize("location", ["us-central1", "us-central1-a"])
+def test_nodes_of_a_gke_cluster_stand_in_any_zone_of_its_region(location: str) -> None:
+    cluster = replace(CLUSTER, location=location)
+    there, abroad = wanted(zones=("us-central1-b",)), wanted(zones=("us-central2-b",))
+    assert all_problems(there, cluster, GCP) == []
+    [problem] = all_problems(abroad, cluster, GCP)
+    assert problem.message == "expected zones of the cluster's region us-central1, found us-central2-b"

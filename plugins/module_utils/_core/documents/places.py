@@ -95,22 +95,22 @@ def _gcp(
         return
     own_zones = config.get("zones")
     own = [zone for _path, zone in texts((), own_zones)] if isinstance(own_zones, list) else None
-    region = _gcp_region(location) or location
+    region = gcp_region(location) or location
     if _GCP_ZONE.fullmatch(f"{region}-a") is None:
         yield (
             where,
             f"expected a region or zone, e.g. us-central1 or us-central1-a, found {found(location)}",
         )
         return
-    if own is not None and location not in own and location not in {_gcp_region(zone) for zone in own}:
+    if own is not None and location not in own and location not in {gcp_region(zone) for zone in own}:
         yield where, f"expected one of the account's zones, or their region, found {found(location)}"
     for zone_path, zone in _flavor_zones(path, substrate):
-        if _gcp_region(zone) != region:
+        if gcp_region(zone) != region:
             yield zone_path, f"expected a zone of the cluster's region {shown(region)}, found {found(zone)}"
         elif own is not None and zone not in own:
             yield zone_path, f"expected one of the account's zones, found {found(zone)}"
 
 
-def _gcp_region(zone: str) -> str | None:
+def gcp_region(zone: str) -> str | None:
     """The region that a zone is in; None for what is no zone."""
     return zone.rpartition("-")[0] if _GCP_ZONE.fullmatch(zone) else None

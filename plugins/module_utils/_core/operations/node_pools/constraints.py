@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ...documents.places import gcp_region
 from ...model.capabilities import CAPABILITIES, Capabilities
 from ...model.declared import Autoscaling, Flavor
 from ...model.errors import Problem
@@ -201,10 +202,12 @@ def _marks_there(wanted: WantedNodePool, can: Capabilities) -> Said:
 
 def _strange_zones(zones: tuple[str, ...], cluster: ClusterRecord, account: AccountRecord) -> Said:
     known = account.zones or account.config.get("zones")
-    abroad = sorted({zone for zone in zones if not _is_in(cluster.location, zone)})
+    # A GKE cluster may itself stand in one zone, and its nodes in any of the region's.
+    region = gcp_region(cluster.location) or cluster.location
+    abroad = sorted({zone for zone in zones if not _is_in(region, zone)})
     strange = sorted({zone for zone in zones if known and zone not in known} - set(abroad))
     if abroad:
-        yield "zones", f"expected zones of the cluster's region {cluster.location}, found {', '.join(abroad)}"
+        yield "zones", f"expected zones of the cluster's region {region}, found {', '.join(abroad)}"
     if strange:
         there = ", ".join(sorted(known or ()))
         yield "zones", f"expected zones of account {account.name} ({there}), found {', '.join(strange)}"
