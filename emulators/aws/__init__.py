@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from ..neighbours import ClusterApis, Machine, MachineHost
-from ..stand_ins import InstantMachines, UnreachableApis
 from .account import Account, Credentials
 from .eks import Capacity, Failures, Timings
 from .emulator import AwsEmulator
@@ -18,9 +17,7 @@ __all__ = [
     "ClusterApis",
     "Credentials",
     "Failures",
-    "InstantMachines",
     "Machine",
     "MachineHost",
     "Timings",
-    "UnreachableApis",
 ]

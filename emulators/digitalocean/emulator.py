@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from ..engine import Clock, Engine, FaultScript, RequestLog
+from ..engine import Clock, Engine, FaultScript, RequestLog, Serving
 from ..neighbours import ClusterApis, MachineHost
 from . import credentials, nodes
 from .capacity import Capacity
@@ -23,7 +21,7 @@ from .timings import Timings
 from .tokens import Tokens
 
 
-class DigitalOcean:
+class DigitalOcean(Serving):
     """DigitalOcean on loopback: one account. A context manager that serves while it is open.
 
     Attributes:
@@ -72,24 +70,9 @@ class DigitalOcean:
         self.ca_file = Path(self._folder.name) / "ca.pem"
         self.ca_file.write_text(self.ca_pem)
 
-    def __enter__(self) -> Self:
-        """Start to serve."""
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop."""
-        self.stop()
-
-    def start(self) -> None:
-        """Start to serve."""
-        self._server.start()
-
     def stop(self) -> None:
         """Stop, and remove the CA file."""
-        self._server.stop()
+        super().stop()
         self._folder.cleanup()
 
     def user(self, token: str, cluster: str) -> str | None:

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+
+from ..engine import Delays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timings:
+class Timings(Delays):
     """The delays; no reports tell how long they are, so the defaults are guesses.
 
     Attributes:
@@ -33,7 +35,3 @@ class Timings:
     node_delete: float = 20.0
     droplet_linger: float = 30.0
     replace: float = 60.0
-
-    def divided_by(self, haste: float) -> Timings:
-        """The same, so many times as fast."""
-        return Timings(**{f.name: getattr(self, f.name) / haste for f in fields(self)})

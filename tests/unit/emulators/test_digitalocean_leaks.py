@@ -11,12 +11,12 @@ from contextlib import suppress
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ansible_collections.better_compute.fleet.emulators.aws import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.emulators.digitalocean import Refusal, Timings, service
 from ansible_collections.better_compute.fleet.emulators.digitalocean.records import Data
 from ansible_collections.better_compute.fleet.emulators.digitalocean.service import Request
 from ansible_collections.better_compute.fleet.emulators.digitalocean.state import State
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.stand_ins import InstantMachines, UnreachableApis
 
 SIZES = ("gpu-h100x1-80gb", "s-2vcpu-4gb")
 POOL = {"name": "first", "size": SIZES[0], "count": 2}

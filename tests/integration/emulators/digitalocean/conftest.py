@@ -14,9 +14,9 @@ import pydo
 import pytest
 from azure.core.exceptions import HttpResponseError
 
-from ansible_collections.better_compute.fleet.emulators.aws import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.emulators.digitalocean import DigitalOcean, Timings
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.stand_ins import InstantMachines, UnreachableApis
 from tests.support.pydo_shapes import differences, shapes
 
 GPU_SIZE = "gpu-h100x1-80gb"
