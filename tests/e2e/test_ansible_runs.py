@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import put
-from ansible_collections.better_compute.fleet.tests.support.life.world import document
+from ansible_collections.better_compute.fleet.tests.support.life.world import document, without_pools
 
 pytestmark = pytest.mark.e2e
 
@@ -169,6 +169,17 @@ def test_node_pools_are_looked_at_first_and_brought_about_where_something_is_to_
     assert refused["code"] == "NOT_FOUND"
     gone = cloud.module("bc_nodepool", {**wanted, "state": "absent"})
     assert (gone["changed"], gone["node_pools"]) == (True, [])
+
+
+def test_a_tenants_cluster_is_made_read_and_deleted(cloud: Desk) -> None:
+    cloud.environment.update({f"BC_FLEET_RECONCILE_{name}_SECONDS": "5" for name in ("CONVERGING", "DELETING")})
+    cloud.module("bc_fleet", {"config": without_pools()})
+    wanted = {"name": "web", "account": "managed-k8s", "location": "us-east-1", "version": "1.33"}
+    made = cloud.module("bc_cluster", {"tenant": "acme", "clusters": [wanted]})
+    assert (made["changed"], made["clusters"][0]["running_version"]) == (True, "1.33")
+    assert cloud.module("bc_cluster_info", {"tenant": "acme"})["clusters"] == made["clusters"]
+    gone = cloud.module("bc_cluster", {"tenant": "acme", "clusters": [{"name": "web"}], "state": "absent"})
+    assert (gone["changed"], gone["clusters"]) == (True, [])
 
 
 def wait_for(desk: Desk, question: str, answer: int) -> None:
