@@ -64,7 +64,7 @@ def test_a_zonal_cluster_is_one_of_its_zone(google: GkeSubject) -> None:
     assert observed is not None
     assert observed.outputs is not None
     assert observed.outputs.location == "us-central1-b"
-    assert "/zones/us-central1-b/clusters/" in observed.outputs.global_id
+    assert "/zones/us-central1-b/clusters/" in str(observed.outputs.global_id)
     assert zonal.converge(NODE_POOL) == []
     assert zonal.machines_of() == 4
 
