@@ -16,7 +16,6 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from threading import Event, Thread
 from typing import Final
 
@@ -40,9 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     haste: float = options.haste
-    machine_times = MachineTimes(**{name: seconds / haste for name, seconds in asdict(MachineTimes()).items()})
     timings, gcp_timings = Timings().divided_by(haste), GcpTimings().divided_by(haste)
-    with World(timings=timings, gcp_timings=gcp_timings, machine_times=machine_times) as world:
+    with World(timings=timings, gcp_timings=gcp_timings, machine_times=MachineTimes().divided_by(haste)) as world:
         control = ControlApi(world.engine)
         stop = control.shutdown
         signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
@@ -74,9 +72,9 @@ def _endpoints(world: World, control: ControlApi) -> dict[str, object]:
             "secret_access_key": keys.secret_access_key,
         },
         "gcp": {
-            "target": world.gcp.target,
+            "endpoint_url": world.gcp.endpoint_url,
             "project_id": world.gcp.project,
-            "access_token": world.gcp.access_token,
+            "service_account_key": world.gcp.service_account_key(),
         },
     }
 

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from ..neighbours import ClusterApis, Machine, MachineHost
+from ..stand_ins import InstantMachines, UnreachableApis
 from .account import Account, Credentials
 from .eks import Capacity, Failures, Timings
 from .emulator import AwsEmulator
-from .stand_ins import InstantMachines, UnreachableApis
 
 __all__ = [
     "Account",

@@ -5,10 +5,7 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
-from ..engine import Engine
+from ..engine import Engine, Serving
 from ..neighbours import ClusterApis, MachineHost
 from . import bearer_token
 from .account import OPERATOR, Account, Credentials
@@ -16,7 +13,7 @@ from .eks import Capacity, Console, EksService, Failures, Timings
 from .server import AwsServer
 
 
-class AwsEmulator:
+class AwsEmulator(Serving):
     """AWS on loopback: one account, one region. A context manager that serves while it is open.
 
     Attributes:
@@ -47,26 +44,7 @@ class AwsEmulator:
             machines=machines,
             timings=timings if timings is not None else Timings(),
         )
-        self._server = AwsServer(engine=engine, account=self.account, eks=self._eks)
-
-    def __enter__(self) -> Self:
-        """Start to serve."""
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop."""
-        self.stop()
-
-    def start(self) -> None:
-        """Start to serve."""
-        self._server.start()
-
-    def stop(self) -> None:
-        """Stop."""
-        self._server.stop()
+        self._server: AwsServer = AwsServer(engine=engine, account=self.account, eks=self._eks)
 
     @property
     def url(self) -> str:

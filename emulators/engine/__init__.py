@@ -11,19 +11,23 @@ from __future__ import annotations
 from .answers import Answer, Call, InjectedError, ReplyLost
 from .changing import Changing
 from .clock import Clock, RealClock, Timer
+from .delays import PATIENCE, Delays
 from .engine import Engine
 from .faults import Delay, Error, FaultScript, Hook, LostReply
 from .inventory import Inventory, Item
 from .operations import Operation, Operations
 from .request_log import Entry, RequestLog
+from .serving import Serving
 from .virtual_clock import VirtualClock
 
 __all__ = [
+    "PATIENCE",
     "Answer",
     "Call",
     "Changing",
     "Clock",
     "Delay",
+    "Delays",
     "Engine",
     "Entry",
     "Error",
@@ -38,6 +42,7 @@ __all__ = [
     "RealClock",
     "ReplyLost",
     "RequestLog",
+    "Serving",
     "Timer",
     "VirtualClock",
 ]

@@ -5,10 +5,7 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
-from ..engine import Engine, FaultScript, RequestLog
+from ..engine import Engine, FaultScript, RequestLog, Serving
 from ..engine.clock import Clock
 from ..neighbours import ClusterApis, MachineHost
 from . import instances
@@ -19,9 +16,10 @@ from .project import OPERATOR, PROJECT_ID, Tokens
 from .server import GkeServer
 from .state import State
 from .timings import Timings
+from .token_endpoint import TokenEndpoint
 
 
-class GcpEmulator:
+class GcpEmulator(Serving):
     """GKE on loopback: one project. A context manager that serves while it is open.
 
     Attributes:
@@ -59,27 +57,30 @@ class GcpEmulator:
         self.faults: FaultScript = engine.faults
         self.requests: RequestLog = engine.log
         self.clock: Clock = engine.clock
-        self._server = GkeServer(engine=engine, state=self._state, tokens=self.tokens)
+        self._server: GkeServer = GkeServer(engine=engine, state=self._state, tokens=self.tokens)
         self.target = self._server.target
-
-    def __enter__(self) -> Self:
-        """Start to serve."""
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop."""
-        self.stop()
-
-    def start(self) -> None:
-        """Start to serve."""
-        self._server.start()
+        self._token_endpoint: TokenEndpoint | None = None
 
     def stop(self) -> None:
         """Stop."""
-        self._server.stop()
+        super().stop()
+        if self._token_endpoint is not None:
+            self._token_endpoint.close()
+
+    @property
+    def endpoint_url(self) -> str:
+        """The same as an account's `endpointUrl` has it."""
+        return f"http://{self.target}"
+
+    def service_account_key(self) -> dict[str, str]:
+        """The operator's key (JSON), which Google's libraries change for access tokens where it says, on loopback.
+
+        Made when it is first asked for, because an RSA key takes its time.
+        """
+        with self._state.changing():
+            if self._token_endpoint is None:
+                self._token_endpoint = TokenEndpoint(self.tokens)
+            return self._token_endpoint.key()
 
     def authenticate(self, token: str, cluster: str) -> str | None:
         """Whose access token it is: for the emulated Kubernetes API of a cluster.

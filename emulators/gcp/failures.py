@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from threading import Lock
@@ -16,7 +17,7 @@ from google.rpc.status_pb2 import Status
 
 Step = Literal["create", "update", "delete"]
 
-_CODES: Final = api.StatusCondition.Code
+_CODES: Final[Mapping[str, int]] = {name: code.value for name, code in api.StatusCondition.Code.__members__.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +85,8 @@ class Failures:
         Raises:
             ValueError: there is no such code.
         """
-        if code not in _CODES.__members__:
-            raise ValueError(f"{code} is not one of {', '.join(_CODES.__members__)}")
+        if code not in _CODES:
+            raise ValueError(f"{code} is not one of {', '.join(_CODES)}")
         Code.Value(canonical)
         failure = Failure(code=code, canonical=canonical, message=message)
         with self._lock:

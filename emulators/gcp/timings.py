@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
+
+from ..engine import PATIENCE, Delays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timings:
+class Timings(Delays):
     """The delays; the defaults are about what public reports tell of the real one.
 
     Attributes:
@@ -39,10 +41,6 @@ class Timings:
     node_pool_update: float = 15.0
     node_pool_roll: float = 60.0
     node_pool_delete: float = 60.0
-    capacity_wait: float = 2104.0
+    capacity_wait: float = field(default=2104.0, metadata=PATIENCE)
     spot_notice: float = 30.0
     replace: float = 60.0
-
-    def divided_by(self, haste: float) -> Timings:
-        """The same, so many times as fast."""
-        return Timings(**{f.name: getattr(self, f.name) / haste for f in fields(self)})

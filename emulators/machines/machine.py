@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 
-from ..engine import Clock
+from ..engine import Clock, Delays
 from ..kubernetes import EmulatedCluster
 from ..neighbours import Machine
 from .bcd_image import BcdImage
@@ -22,7 +22,7 @@ from .volumes import remove
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MachineTimes:
+class MachineTimes(Delays):
     """How long things take, in seconds on the engine's clock.
 
     Attributes:

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
+
+from ...engine import PATIENCE, Delays
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timings:
+class Timings(Delays):
     """The delays; the defaults are about what public reports tell of the real one.
 
     Attributes:
@@ -36,11 +38,6 @@ class Timings:
     node_group_update: float = 20.0
     node_group_roll: float = 60.0
     node_group_delete: float = 120.0
-    node_wait: float = 900.0
+    node_wait: float = field(default=900.0, metadata=PATIENCE)
     desired_follows: float = 30.0
     replace: float = 60.0
-
-    def divided_by(self, haste: float) -> Timings:
-        """The same, so many times as fast; what is waited for others (`node_wait`) stays."""
-        shortened = {f.name: getattr(self, f.name) / haste for f in fields(self) if f.name != "node_wait"}
-        return Timings(**shortened, node_wait=self.node_wait)

@@ -17,11 +17,10 @@ from botocore.config import Config
 from ansible_collections.better_compute.fleet.emulators.aws import (
     AwsEmulator,
     Credentials,
-    InstantMachines,
     Timings,
-    UnreachableApis,
 )
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.stand_ins import InstantMachines, UnreachableApis
 
 if TYPE_CHECKING:
     from mypy_boto3_eks import EKSClient

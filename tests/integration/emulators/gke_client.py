@@ -16,9 +16,9 @@ import pytest
 from google.cloud.container_v1 import ClusterManagerClient
 from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerGrpcTransport
 
-from ansible_collections.better_compute.fleet.emulators.aws import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, VirtualClock
 from ansible_collections.better_compute.fleet.emulators.gcp import Console, GcpEmulator, Timings
+from ansible_collections.better_compute.fleet.emulators.stand_ins import InstantMachines, UnreachableApis
 
 REGION = "projects/my-project/locations/us-central1"
 ZONE = "projects/my-project/locations/us-central1-a"

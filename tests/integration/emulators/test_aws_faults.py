@@ -1,7 +1,16 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scripted faults as boto3 meets them."""
+"""Scripted faults as boto3 meets them, and what AWS says that comes by script only.
+
+Of AWS's behaviours these are no cases here:
+- addresses of the form `<hex>.<region>.eks.amazonaws.com`, load balancers, volumes and network interfaces that outlive
+  their cluster: all that answers is on loopback, and nothing here makes any of the others;
+- scale-in protection, launch templates and their immutable ids, Auto Mode, Bottlerocket's own device plugin, nodes with
+  resource names: the product asks for none of them, and the machines run no image but bcd's;
+- a Spot replacement that starts before the old machine ends, and EKS's own drain: the old one's end is the harder case;
+- the single permissions: the operator has all, and one that is missing is a scripted AccessDenied.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +45,27 @@ def test_a_scripted_error_of_sts_and_ec2_is_in_their_own_form(aws: Aws) -> None:
     with pytest.raises(ClientError, match="You & I <may> not") as error:
         aws.client("ec2").describe_subnets()
     assert error.value.response["Error"]["Code"] == "AccessDenied"
+
+
+@pytest.mark.parametrize(
+    ("status", "error_code", "message"),
+    [
+        (400, "ClientException", "No cluster found for name: one."),
+        (400, "InvalidParameterException", "Role could not be assumed because the trusted entity is not correct"),
+        (403, "AccessDeniedException", "User: arn is not authorized to perform: eks:CreateCluster on resource: arn"),
+        (428, "ResourcePropagationDelayException", "The role has not been propagated yet."),
+        (429, "ThrottlingException", "Rate exceeded"),
+        (500, "ServerException", "Internal error"),
+        (503, "ServiceUnavailableException", "Service is currently unavailable"),
+    ],
+)
+def test_what_eks_says_now_and_then_comes_by_script(aws: Aws, status: int, error_code: str, message: str) -> None:
+    aws.engine.faults.add("aws", "eks.CreateCluster", Error(status=status, code=error_code, message=message))
+    with pytest.raises(ClientError, match=message) as error:
+        aws.create_cluster()
+    assert error.value.response["Error"]["Code"] == error_code
+    assert error.value.response["ResponseMetadata"]["HTTPStatusCode"] == status
+    aws.create_cluster()
 
 
 def test_a_lost_reply_breaks_the_connection_after_the_effect(aws: Aws) -> None:

@@ -89,6 +89,19 @@ def test_a_request_that_was_changed_after_it_was_signed_is_refused(aws: Aws) -> 
     assert aws.exists("cluster") == []
 
 
+@pytest.mark.parametrize(
+    ("minutes", "said"), [(-16, "Signature expired: .* is now earlier than"), (16, "is still later than")]
+)
+def test_a_caller_whose_clock_is_wrong_is_told_the_time(
+    aws: Aws, monkeypatch: pytest.MonkeyPatch, minutes: int, said: str
+) -> None:
+    wrong = datetime.now(UTC) + timedelta(minutes=minutes)
+    monkeypatch.setattr("botocore.auth.get_current_datetime", lambda *_args, **_named: wrong)
+    with pytest.raises(ClientError, match=said) as error:
+        aws.eks.list_clusters()
+    assert code(error) == (403, "InvalidSignatureException")
+
+
 def test_a_session_ends(aws: Aws) -> None:
     session = daemon(aws)
     aws.clock.advance(3601)

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from google.api_core import exceptions
 
@@ -42,6 +44,38 @@ def test_a_zonal_cluster_has_zones_in_its_links(gcp: Gcp) -> None:
     made = gcp.cluster(parent=ZONE)
     assert made.self_link.endswith("/projects/my-project/zones/us-central1-a/clusters/one")
     assert made.current_node_count == 1
+
+
+def test_a_zonal_cluster_is_read_by_either_form_of_its_name(gcp: Gcp) -> None:
+    gcp.running_cluster(parent=ZONE)
+    for kind in ("locations", "zones"):
+        name = f"projects/my-project/{kind}/us-central1-a/clusters/one"
+        assert gcp.call("get_cluster", {"name": name}).name == "one"
+
+
+def test_a_cluster_has_the_server_s_defaults(gcp: Gcp) -> None:
+    made = gcp.running_cluster(initial_cluster_version="1.34")
+    assert made.current_master_version == "1.34.9-gke.1029000"
+    assert made.current_node_version == made.current_master_version
+    assert (made.release_channel.channel.name, list(made.locations)) == (
+        "REGULAR",
+        ["us-central1-a", "us-central1-b", "us-central1-c"],
+    )
+    assert made.etag != ""
+    assert len(made.instance_group_urls) == 3
+
+
+@pytest.mark.parametrize(
+    "private",
+    [
+        {"private_cluster_config": {"enable_private_nodes": True}},
+        {"network_config": {"default_enable_private_nodes": True}},
+    ],
+)
+def test_node_pools_of_a_private_cluster_are_private(gcp: Gcp, private: dict[str, Any]) -> None:
+    made = gcp.running_cluster(**private)
+    assert made.network_config.default_enable_private_nodes
+    assert made.node_pools[0].network_config.enable_private_nodes
 
 
 def test_a_deleted_cluster_takes_everything_along(gcp: Gcp) -> None:

@@ -240,6 +240,19 @@ def test_labels_and_taints_are_replaced_as_a_whole_and_the_machines_one_by_one(o
         one.call("update_node_pool", {**request, "etag": etag})
 
 
+def test_resource_labels_are_replaced_as_a_whole_but_for_google_s_and_no_machine_with_them(one: Gcp) -> None:
+    one.running_pool(config={**GPUS, "resource_labels": {"old": "yes"}})
+    before = {machine.instance_id for machine in one.of_pool()}
+    name = pool_name("h100")
+    one.call("update_node_pool", {"name": name, "resource_labels": {"labels": {"new": "yes"}}})
+    one.clock.advance(15)
+    labels = dict(one.pool().config.resource_labels)
+    assert labels == {"new": "yes", "goog-gke-node-pool-provisioning-model": "on-demand"}
+    assert (one.pool().status.name, {machine.instance_id for machine in one.of_pool()}) == ("RUNNING", before)
+    with pytest.raises(exceptions.InvalidArgument, match="reserved prefix"):
+        one.call("update_node_pool", {"name": name, "resource_labels": {"labels": {"goog-mine": "yes"}}})
+
+
 def test_what_is_fixed_is_not_changed(one: Gcp) -> None:
     one.running_pool()
     with pytest.raises(exceptions.InvalidArgument, match="At least one of"):

@@ -29,7 +29,7 @@ __all__ = ["gcp"]
 
 CLUSTER = f"{REGION}/clusters/one"
 POOL = {"name": "h100", "initial_node_count": 1, "config": GPUS}
-AUTOPILOT = {"initial_node_count": 0, "autopilot": {"enabled": True}}
+AUTOPILOT: dict[str, Any] = {"initial_node_count": 0, "autopilot": {"enabled": True}}
 
 
 @pytest.mark.parametrize(
@@ -254,14 +254,15 @@ def test_nodes_are_never_newer_than_their_control_plane_nor_more_than_two_minors
 def test_while_a_cluster_is_deleted_every_change_waits(gcp: Gcp) -> None:
     gcp.running_cluster()
     gcp.call("delete_cluster", {"name": CLUSTER})
-    for change in (
-        lambda: gcp.create_pool(),
-        lambda: gcp.call("delete_node_pool", {"name": pool_name("default-pool")}),
-        lambda: gcp.call("delete_cluster", {"name": CLUSTER}),
-        lambda: gcp.call("update_cluster", {"name": CLUSTER, "update": {"desired_master_version": "1.35"}}),
-    ):
+    changes: dict[str, dict[str, Any]] = {
+        "create_node_pool": {"parent": CLUSTER, "node_pool": POOL},
+        "delete_node_pool": {"name": pool_name("default-pool")},
+        "delete_cluster": {"name": CLUSTER},
+        "update_cluster": {"name": CLUSTER, "update": {"desired_master_version": "1.35"}},
+    }
+    for method, request in changes.items():
         with pytest.raises(exceptions.FailedPrecondition, match="incompatible operation"):
-            change()
+            gcp.call(method, request)
 
 
 def test_operations_on_the_node_pools_of_one_cluster_leave_another_s_alone(gcp: Gcp) -> None:

@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -21,6 +22,11 @@ from ansible_collections.better_compute.fleet.emulators.engine import Engine, Vi
 from ansible_collections.better_compute.fleet.emulators.gcp import Timings
 from ansible_collections.better_compute.fleet.emulators.machines import MachineTimes
 from ansible_collections.better_compute.fleet.emulators.world import World
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import Clock, SystemClock
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import ClusterSpec
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.clients import Clients
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.driver import GkeDriver
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.settings import GkeSettings
 
 from .gke_client import ZONE
 from .node_lists import list_nodes
@@ -31,6 +37,8 @@ POOL = {
     "initial_node_count": 1,
     "config": {"machine_type": "a3-highgpu-8g", "spot": True, "labels": {"mine": "yes"}},
 }
+TAGS = {"mine": "yes"}
+CLUSTER = {"name": "one", "node_pools": [POOL], "resource_labels": TAGS}
 
 
 @pytest.fixture
@@ -59,7 +67,7 @@ def ask(world: World, method: str, request: dict[str, Any]) -> Any:
 
 def create_cluster(world: World, clock: VirtualClock) -> None:
     """Have a cluster `one` with a Spot node pool of one GPU machine."""
-    ask(world, "create_cluster", {"parent": ZONE, "cluster": {"name": "one", "node_pools": [POOL]}})
+    ask(world, "create_cluster", {"parent": ZONE, "cluster": CLUSTER})
     clock.advance(310)
     assert cluster(world).status.name == "RUNNING"
 
@@ -96,7 +104,7 @@ def test_machines_of_a_node_pool_become_nodes_that_the_operator_s_token_lists_an
 
 
 def test_a_node_pool_is_running_only_when_its_nodes_are(world: World, clock: VirtualClock) -> None:
-    ask(world, "create_cluster", {"parent": ZONE, "cluster": {"name": "one", "node_pools": [POOL]}})
+    ask(world, "create_cluster", {"parent": ZONE, "cluster": CLUSTER})
     clock.advance(309)
     assert (cluster(world).status.name, cluster(world).endpoint != "") == ("PROVISIONING", False)
     clock.advance(1)
@@ -136,16 +144,44 @@ def test_a_preempted_machine_has_half_a_minute_and_comes_back_under_its_name_as_
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
 
 
+def open_driver(folder: Path, clock: Clock, *, project: str, url: str, key: dict[str, str]) -> GkeDriver:
+    """The product's driver, on a key file as Google's console hands one out."""
+    file = folder / "key.json"
+    file.write_text(json.dumps(key))
+    settings = GkeSettings(project=project, endpoint_url=url, credential={"file": str(file)})
+    return GkeDriver(settings=settings, clients=Clients.open(settings), clock=clock)
+
+
+def test_the_driver_s_access_is_an_administrator_s_of_the_cluster(
+    world: World, clock: VirtualClock, tmp_path: Path
+) -> None:
+    gcp = world.gcp
+    driver = open_driver(tmp_path, clock, project=gcp.project, url=gcp.endpoint_url, key=gcp.service_account_key())
+    create_cluster(world, clock)
+    spec = ClusterSpec(name="one", location="us-central1-a", private_nodes=False, tags=TAGS)
+    found = driver.get_cluster(spec)
+    assert found is not None
+    access = driver.bootstrap_access(found)
+    status, names = list_nodes(access.endpoint, ca_pem=access.ca_pem, token=access.token.reveal())
+    assert (status, len(names)) == (200, 1)
+
+
 @pytest.mark.e2e
-def test_another_process_uses_gke_in_haste() -> None:
+def test_the_driver_finds_gke_in_another_process(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ansible_collections.better_compute.fleet.emulators"]
     arguments = ["--haste", "1000", "--while-stdin-is-open"]
     with subprocess.Popen([*command, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         assert running.stdin is not None
         gcp = json.loads(running.stdout.readline())["gcp"]
-        parent = f"projects/{gcp['project_id']}/locations/us-central1-a"
-        made = {"parent": parent, "cluster": {"name": "one", "initial_node_count": 1}}
-        assert call(gcp["target"], gcp["access_token"], "create_cluster", made).operation_type.name == "CREATE_CLUSTER"
+        driver = open_driver(
+            tmp_path,
+            SystemClock(),
+            project=gcp["project_id"],
+            url=gcp["endpoint_url"],
+            key=gcp["service_account_key"],
+        )
+        spec = ClusterSpec(name="one", location="us-central1-a", private_nodes=False, tags=TAGS)
+        assert driver.get_cluster(spec) is None
         running.stdin.close()
         assert running.wait(timeout=60) == 0

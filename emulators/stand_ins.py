@@ -1,13 +1,13 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand-ins for the AWS emulator's neighbours: for tests of AWS alone."""
+"""Stand-ins for an emulated cloud's neighbours (neighbours.py): for tests of one cloud alone."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..neighbours import Machine
+from .neighbours import Machine
 
 _CA_PEM = "-----BEGIN CERTIFICATE-----\nbm90aGluZw==\n-----END CERTIFICATE-----\n"
 
