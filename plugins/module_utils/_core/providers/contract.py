@@ -29,6 +29,7 @@ from typing import Protocol
 from ..model.capabilities import Capabilities
 from ..model.declared import Taint
 from ..model.observed import BootstrapAccess, Difference, NodeBounds, ObservedCluster, ObservedNodePool
+from ..model.states import ClusterMode
 
 
 class Deletion(StrEnum):
@@ -47,6 +48,7 @@ class ClusterSpec:
         location: the provider's name of the place.
         private_nodes, version: see declared.CreateCluster.
         tags: the owner's marks (labels.owner_tags): what carries them all is ours.
+        mode: AUTOPILOT only where `capabilities.autopilot`; it never changes, and such a cluster needs no `first`.
     """
 
     name: str
@@ -54,6 +56,7 @@ class ClusterSpec:
     private_nodes: bool
     tags: Mapping[str, str]
     version: str | None = None
+    mode: ClusterMode = ClusterMode.STANDARD
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
