@@ -15,7 +15,6 @@ from typing import Any
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, Hook, LostReply, VirtualClock
 from ansible_collections.better_compute.fleet.emulators.engine.answers import Call, ReplyLost
 from ansible_collections.better_compute.fleet.emulators.gcp import GcpEmulator
-from ansible_collections.better_compute.fleet.emulators.gcp.token_endpoint import TokenEndpoint
 from ansible_collections.better_compute.fleet.emulators.stand_ins import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
@@ -30,9 +29,6 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
     NodePoolSpec,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.clients import Clients
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.comparison import (
-    NO_DEVICE_PLUGIN,
-)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.driver import GkeDriver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.settings import GkeSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.taints import in_gke_words
@@ -96,6 +92,8 @@ class GkeSubject:
     node_pool: NodePoolSpec = NODE_POOL
     other_machine_type: str = "a3-megagpu-8g"
     versions: tuple[str, str, str] = ("1.33", "1.34", "1.35")
+    sees_autoscaling: bool = False
+    most_writes_of_a_change: int = 5
     other_shapes: tuple[NodePoolSpec, ...] = (
         dataclasses.replace(NODE_POOL, gpu_type="nvidia-l4"),
         dataclasses.replace(NODE_POOL, gpus_per_node=0, gpu_type=None),
@@ -128,9 +126,13 @@ class GkeSubject:
         self.engine.faults.add("gcp", "*", _ACTIONS[breakage.value], nth=nth)
 
     def edit(self, *, labels: Mapping[str, str], taints: Sequence[Taint]) -> None:
-        """Edit the node pool in the console, without touching the driver's own label."""
-        kept = {**labels, **NO_DEVICE_PLUGIN}
-        self.gcp.console.edit_node_pool(self.node_pool_name(), labels=kept, taints=in_gke_words(taints))
+        """Edit the node pool in the console."""
+        self.gcp.console.edit_node_pool(self.node_pool_name(), labels=labels, taints=in_gke_words(taints))
+
+    def autoscale(self, nodes: int) -> None:
+        """Let the autoscaler set a size, of which GKE's descriptions say nothing."""
+        self.gcp.console.autoscale(self.node_pool_name(), nodes)
+        self.settle()
 
     def give_up_next_change(self) -> None:
         """Script the failure of the next operation."""
@@ -211,13 +213,12 @@ def gke_subject(folder: Path) -> Iterator[GkeSubject]:
     machines = InstantMachines()
     try:
         with GcpEmulator(engine=engine, apis=UnreachableApis(), machines=machines) as gcp:
-            tokens = TokenEndpoint(gcp.tokens)
             key = folder / "key.json"
-            key.write_text(json.dumps(tokens.key()))
+            key.write_text(json.dumps(gcp.service_account_key()))
             settings = GkeSettings(
                 project=gcp.project,
                 zones=("us-central1-a", "us-central1-b"),
-                endpoint_url=f"http://{gcp.target}",
+                endpoint_url=gcp.endpoint_url,
                 credential={"file": str(key)},
             )
             yield GkeSubject(
@@ -228,6 +229,5 @@ def gke_subject(folder: Path) -> Iterator[GkeSubject]:
                 settings=settings,
                 clients=Clients.open(settings),
             )
-            tokens.close()
     finally:
         engine.close()

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import subprocess
 import sys
@@ -21,9 +20,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     ProviderError,
     Unavailable,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import AccountId
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PLATFORM_TENANT, AccountId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import AccountRecord
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke import GkeDriver, open_driver
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke import open_driver
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.driver import GkeDriver
 from ansible_collections.better_compute.fleet.tests.support.gke_subject import CLUSTER, GkeSubject
 
 ONE_RUN = """
@@ -52,7 +52,7 @@ def config(google: GkeSubject, **changes: object) -> dict[str, object]:
 
 def driver(google: GkeSubject, **changes: object) -> GkeDriver:
     account = AccountRecord(
-        id=AccountId("pac_1"), tenant_id="platform", name="gcp", provider="gcp", config=config(google, **changes)
+        id=AccountId("pac_1"), tenant_id=PLATFORM_TENANT, name="gcp", provider="gcp", config=config(google, **changes)
     )
     return open_driver(account, clock=SystemClock())
 
@@ -172,8 +172,6 @@ def test_an_error_carries_nothing_of_googles_exception(google: GkeSubject) -> No
 
 
 def test_a_config_without_a_project_is_refused(google: GkeSubject) -> None:
-    account = dataclasses.replace(
-        AccountRecord(id=AccountId("pac_1"), tenant_id="platform", name="gcp", provider="gcp", config={})
-    )
+    account = AccountRecord(id=AccountId("pac_1"), tenant_id=PLATFORM_TENANT, name="gcp", provider="gcp", config={})
     with pytest.raises(InvalidRequest, match="projectId"):
         open_driver(account, clock=google.clock)

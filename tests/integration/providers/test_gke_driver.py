@@ -18,7 +18,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     Unavailable,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import NodeBounds
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
+    ClusterMode,
+    ProviderStatus,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import Deletion
 from ansible_collections.better_compute.fleet.tests.support.gke_subject import CLUSTER, NODE_POOL, GkeSubject
 
@@ -57,6 +60,29 @@ def test_a_cluster_is_made_without_a_channel_and_its_nodes_are_not_upgraded_behi
     assert (management.auto_upgrade, management.auto_repair) == (False, True)
 
 
+def test_an_autopilot_cluster_has_no_node_pools_of_ours_and_its_mode_never_changes(google: GkeSubject) -> None:
+    autopilot = dataclasses.replace(CLUSTER, mode=ClusterMode.AUTOPILOT)
+    assert google.open().ensure_cluster(autopilot).status is ProviderStatus.CREATING
+    google.settle()
+    assert google.open().ensure_cluster(autopilot).status is ProviderStatus.ACTIVE
+    assert google.open().get_node_pools(autopilot) == ()
+    with pytest.raises(InvalidRequest, match="is autopilot and is to be standard"):
+        google.open().ensure_cluster(CLUSTER, (NODE_POOL,))
+    with pytest.raises(InvalidRequest, match="Autopilot"):
+        google.open().ensure_node_pool(autopilot, NODE_POOL, None)
+    assert google.changes() == ["CreateCluster"]
+
+
+def test_an_autopilot_cluster_of_a_zone_is_refused_and_a_standard_one_never_becomes_one(google: GkeSubject) -> None:
+    zonal = dataclasses.replace(CLUSTER, mode=ClusterMode.AUTOPILOT, location="us-central1-a")
+    with pytest.raises(InvalidRequest, match="in regions only"):
+        google.open().ensure_cluster(zonal)
+    google.stand()
+    with pytest.raises(InvalidRequest, match="is standard and is to be autopilot"):
+        google.open().ensure_cluster(dataclasses.replace(CLUSTER, mode=ClusterMode.AUTOPILOT))
+    assert google.changes() == ["CreateCluster"]
+
+
 def test_a_zonal_cluster_is_one_of_its_zone(google: GkeSubject) -> None:
     zonal = dataclasses.replace(google, cluster=dataclasses.replace(CLUSTER, location="us-central1-b"))
     zonal.stand()
@@ -64,7 +90,7 @@ def test_a_zonal_cluster_is_one_of_its_zone(google: GkeSubject) -> None:
     assert observed is not None
     assert observed.outputs is not None
     assert observed.outputs.location == "us-central1-b"
-    assert "/zones/us-central1-b/clusters/" in observed.outputs.global_id
+    assert "/zones/us-central1-b/clusters/" in str(observed.outputs.global_id)
     assert zonal.converge(NODE_POOL) == []
     assert zonal.machines_of() == 4
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..model.capabilities import Capabilities
 from ..model.declared import Autoscaling
 from ..model.labels import node_labels, owner_tags
@@ -36,7 +38,7 @@ def node_pool_spec(
     shape = record.shape
     zone_of = account.places or {}
     wanted = set(shape.zones) or set(zone_of.values())
-    times = len(wanted) if capabilities.per_zone_counts else 1
+    times = max(1, len(wanted)) if capabilities.per_zone_counts else 1
     pool_id = cluster.substrate_pool_id if record.of_flavor else None
     return NodePoolSpec(
         name=record.name,
@@ -44,7 +46,7 @@ def node_pool_spec(
         nodes=shape.nodes * times,
         bounds=_bounds(shape.autoscaling, times=times),
         keep_count=shape.autoscaling is not None and record.observed_version >= record.sized_version,
-        places=tuple(sorted(place for place, zone in zone_of.items() if zone in wanted)),
+        places=_places(zone_of, wanted),
         spot=shape.spot,
         disk_gib=shape.disk_gib,
         disk_type=shape.disk_type,
@@ -60,13 +62,23 @@ def node_pool_spec(
 
 
 def zones_without_places(record: NodePoolRecord, account: AccountRecord) -> tuple[str, ...]:
-    """Zones that a node pool is to be spread over and in which the account has nothing to put machines into."""
+    """Zones that a node pool is to be spread over and in which the account has nothing to put machines into.
+
+    An account that was read and names no places has its nodes in any zone (GKE).
+    """
+    if account.places is not None and not account.places:
+        return ()
     return tuple(sorted(set(record.shape.zones) - set((account.places or {}).values())))
 
 
 def smallest_total(spec: NodePoolSpec) -> int:
     """How many nodes it has at least, once it stands: its autoscaler may have taken it down to its lower bound."""
     return spec.bounds.least if spec.bounds else spec.nodes
+
+
+def _places(zone_of: Mapping[str, str], wanted: set[str]) -> tuple[str, ...]:
+    """The account's places in the wanted zones; the zones themselves where it names no places of its own."""
+    return tuple(sorted(place for place, zone in zone_of.items() if zone in wanted) if zone_of else sorted(wanted))
 
 
 def _bounds(autoscaling: Autoscaling | None, *, times: int) -> NodeBounds | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ...model.errors import AlreadyExists, InvalidRequest, NeedsNodes, NotFound, OperationInProgress, Unavailable
 from ...model.observed import ObservedCluster
 from ...model.records import ClusterOutputs
-from ...model.states import ProviderStatus
+from ...model.states import ClusterMode, ProviderStatus
 from ...model.versions import is_older, next_step
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
 from . import operations
@@ -23,7 +23,7 @@ from .addresses import Address
 from .calls import Calls
 from .errors import bounded
 from .operations import Fate
-from .places import default_zones, in_region
+from .places import default_zones, in_region, region_of
 from .requests import new_node_pool
 from .resource_labels import carries, from_resource_labels, to_resource_labels
 from .settings import GkeSettings
@@ -68,19 +68,18 @@ def create(
     *,
     settings: GkeSettings,
 ) -> ObservedCluster:
-    """Create the cluster with its first node pools; one of that name that is ours is returned as it is.
+    """Create the cluster, a standard one with its first node pools; one of that name that is ours is returned as it is.
 
     Raises:
         AlreadyExists: it is not ours.
-        NeedsNodes: `first` is empty.
+        NeedsNodes: a standard one's `first` is empty.
         InvalidRequest: one of it cannot be made; nothing was sent.
         OperationInProgress: GKE still holds the name of a cluster that it no longer shows.
         Unavailable: GKE says 404 to a create, after which the cluster may appear all the same.
     """
     spec = where.cluster
-    if not first:
-        raise NeedsNodes(f"cluster {spec.name!r} is to have no node pool: GKE makes no cluster without one")
-    request = {"parent": where.location, "cluster": _create_request(spec, first, settings=settings)}
+    wanted = _autopilot(spec) if spec.mode is ClusterMode.AUTOPILOT else _standard(spec, first, settings=settings)
+    request = {"parent": where.location, "cluster": wanted}
     try:
         call(gke.create_cluster, request)
     except (AlreadyExists, NotFound) as refused:
@@ -144,6 +143,13 @@ def delete(call: Calls, gke: ClusterManagerClient, where: Address) -> Deletion:
     return Deletion.UNDER_WAY
 
 
+def check_mode(spec: ClusterSpec, found: Any) -> None:
+    """Raises InvalidRequest when the cluster is of the other mode: it never changes."""
+    held = ClusterMode.AUTOPILOT if found.autopilot.enabled else ClusterMode.STANDARD
+    if held != spec.mode:
+        raise InvalidRequest(f"cluster {spec.name!r} is {held} and is to be {spec.mode}: GKE keeps that for life")
+
+
 def observe(cluster: Any) -> ObservedCluster:
     """GKE's description in the contract's words. A status that is new to us means: wait.
 
@@ -188,23 +194,37 @@ def _outputs(cluster: Any) -> ClusterOutputs | None:
     )
 
 
-def _create_request(spec: ClusterSpec, first: tuple[NodePoolSpec, ...], *, settings: GkeSettings) -> dict[str, Any]:
+def _standard(spec: ClusterSpec, first: tuple[NodePoolSpec, ...], *, settings: GkeSettings) -> dict[str, Any]:
+    if not first:
+        raise NeedsNodes(f"cluster {spec.name!r} is to have no node pool: GKE makes no cluster without one")
     names = [pool.name for pool in first]
     if len(set(names)) < len(names):
         raise InvalidRequest(f"cluster {spec.name!r} is to have two node pools of one name: {', '.join(names)}")
-    request: dict[str, Any] = {
-        "name": spec.name,
-        "resource_labels": to_resource_labels(spec.tags),
+    request = {
+        **_either(spec),
         "node_pools": [new_node_pool(in_region(pool, spec.location)) for pool in first],
-        # The control plane's address stays public: the daemon stands outside of the network.
-        "network_config": {"default_enable_private_nodes": spec.private_nodes},
-        "ip_allocation_policy": {"use_ip_aliases": True},
         # In a channel GKE replaces nodes when it likes: a booked machine is only replaced when its owner wants it.
         "release_channel": {"channel": "UNSPECIFIED"},
     }
     zones = default_zones(settings, spec.location)
-    if zones:
-        request["locations"] = zones
-    if spec.version:
-        request["initial_cluster_version"] = spec.version
-    return request
+    return {**request, "locations": zones} if zones else request
+
+
+def _autopilot(spec: ClusterSpec) -> dict[str, Any]:
+    if spec.location != region_of(spec.location):
+        raise InvalidRequest(
+            f"cluster {spec.name!r} is to be autopilot in {spec.location}: GKE has these in regions only"
+        )
+    return {**_either(spec), "autopilot": {"enabled": True}}
+
+
+def _either(spec: ClusterSpec) -> dict[str, Any]:
+    """What clusters of both modes are made with."""
+    request: dict[str, Any] = {
+        "name": spec.name,
+        "resource_labels": to_resource_labels(spec.tags),
+        # The control plane's address stays public: the daemon stands outside of the network.
+        "network_config": {"default_enable_private_nodes": spec.private_nodes},
+        "ip_allocation_policy": {"use_ip_aliases": True},
+    }
+    return {**request, "initial_cluster_version": spec.version} if spec.version else request

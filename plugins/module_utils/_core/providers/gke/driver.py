@@ -75,6 +75,7 @@ class GkeDriver:
         found = self._look(call, where)
         if not found:
             return clusters.create(call, self._clients.gke, where, first, settings=self._settings)
+        clusters.check_mode(spec, found)
         return clusters.upgrade(call, self._clients.gke, where, clusters.observe(found), now=self._clock.now())
 
     def get_cluster(self, spec: ClusterSpec) -> ObservedCluster | None:
