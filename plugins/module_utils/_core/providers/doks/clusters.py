@@ -29,7 +29,7 @@ from ..ownership import is_ours
 from . import droplets
 from .api import Api
 from .calls import Calls
-from .naming import Data, Ours, find_ours, is_going
+from .naming import Data, Ours, find_ours, is_going, message_of, state_of
 from .pages import read_all
 from .tags import from_tags, to_tags
 from .versions import next_step
@@ -148,11 +148,10 @@ def delete_spare(call: Calls, api: Api, found: Ours) -> None:
 
 def observe(cluster: Data) -> ObservedCluster:
     """DOKS's description in the contract's words. A state that is new to us means: wait."""
-    state = cluster["status"]
     return ObservedCluster(
         name=cluster["name"],
-        status=_STATUS.get(state.get("state"), ProviderStatus.UPDATING),
-        message=bounded(state.get("message") or ""),
+        status=_STATUS.get(state_of(cluster), ProviderStatus.UPDATING),
+        message=bounded(message_of(cluster)),
         outputs=_outputs(cluster),
         private_nodes=False,
         tags=from_tags(cluster["tags"]),

@@ -21,7 +21,7 @@ from .api import Api
 from .calls import Calls
 from .comparison import create_body, differences, update_body
 from .health import failure
-from .naming import Data, Ours, age, find_ours, is_going, node_state
+from .naming import Data, Ours, age, find_ours, is_going, state_of
 from .settings import DoksSettings
 from .sizes import check_size, gpus_of
 from .tags import from_tags, to_tags
@@ -118,7 +118,7 @@ def change(
             call(api.kubernetes.delete_node_pool, cluster["id"], spare["id"])
     observed = observe(found.first, cluster)
     refuse_another_shape(spec, observed)
-    busy = cluster["status"].get("state") in _OF_CLUSTER or observed.status is ProviderStatus.DELETING
+    busy = state_of(cluster) in _OF_CLUSTER or observed.status is ProviderStatus.DELETING
     if busy or not differences(spec, observed):
         return observed
     check_creatable(spec, settings)
@@ -135,7 +135,7 @@ def delete(call: Calls, api: Api, cluster: Data, found: Ours) -> Deletion:
     """
     going = {found.first["id"], *(spare["id"] for spare in found.spare)}
     last = all(pool["id"] in going or is_going(pool) for pool in cluster["node_pools"])
-    if cluster["status"].get("state") == "deleting":
+    if state_of(cluster) == "deleting":
         return Deletion.UNDER_WAY
     for pool in (found.first, *found.spare):
         if is_going(pool):
@@ -172,12 +172,12 @@ def observe(pool: Data, cluster: Data) -> ObservedNodePool:
 
 def _status(pool: Data, cluster: Data) -> ProviderStatus:
     """Ready is as many nodes as there are to be, all of them running. A state that is new to us means: wait."""
-    whole = _OF_CLUSTER.get(cluster["status"].get("state"))
+    whole = _OF_CLUSTER.get(state_of(cluster))
     if whole:
         return whole
     if is_going(pool):
         return ProviderStatus.DELETING
-    states = [node_state(node) for node in pool.get("nodes") or ()]
+    states = [state_of(node) for node in pool.get("nodes") or ()]
     if len(states) == pool["count"] and all(state == "running" for state in states):
         return ProviderStatus.ACTIVE
     return ProviderStatus.UPDATING if "running" in states else ProviderStatus.CREATING
