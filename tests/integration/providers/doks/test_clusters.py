@@ -107,6 +107,12 @@ def test_a_node_pool_that_is_refused_does_not_keep_the_others_from_having_their_
     assert [pool["name"] for pool in ocean.shown()["node_pools"]] == ["small"]
 
 
+def test_a_cluster_of_nodes_that_doks_does_not_have_is_refused_with_those_that_it_has(ocean: DoksSubject) -> None:
+    with pytest.raises(InvalidRequest, match="gpu-h100x8-640gb"):
+        ocean.open().ensure_cluster(CLUSTER, (dataclasses.replace(NODE_POOL, machine_type="gpu-h100x8"),))
+    assert ocean.changes() == []
+
+
 def test_a_cluster_of_which_every_node_pool_is_refused_says_why(ocean: DoksSubject) -> None:
     ocean.cloud.capacity.limit(3)
     with pytest.raises(ProviderQuotaExceeded, match="droplet limit"):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ...model.errors import AlreadyExists, InUse, InvalidRequest, NotFound
 from ...model.labels import CLUSTER
@@ -23,7 +23,7 @@ from .comparison import create_body, differences, update_body
 from .health import failure
 from .naming import Data, Ours, age, find_ours, is_going, state_of
 from .settings import DoksSettings
-from .sizes import check_size, gpus_of
+from .sizes import check_size, gpus_of, sizes_offered
 from .tags import from_tags, to_tags
 
 _OF_CLUSTER = {
@@ -82,6 +82,28 @@ def check_creatable(spec: NodePoolSpec, settings: DoksSettings) -> None:
         )
 
 
+def makeable(call: Calls, api: Api, specs: Sequence[NodePoolSpec], settings: DoksSettings) -> list[NodePoolSpec]:
+    """Those that DOKS can make, to begin a cluster with: the others are told of one by one, once there is a cluster.
+
+    Raises:
+        InvalidRequest: it is none of them.
+    """
+    offered = sizes_offered(call, api.kubernetes)
+    found: list[NodePoolSpec] = []
+    refused: list[InvalidRequest] = []
+    for spec in specs:
+        try:
+            check_creatable(spec, settings)
+            check_size(spec, offered)
+        except InvalidRequest as error:
+            refused.append(error)
+        else:
+            found.append(spec)
+    if not found:
+        raise refused[0]
+    return found
+
+
 def as_created(spec: NodePoolSpec) -> Data:
     """What makes the node pool, alone or together with its cluster."""
     return create_body(spec, tags=to_tags(spec.tags))
@@ -89,7 +111,7 @@ def as_created(spec: NodePoolSpec) -> Data:
 
 def create(call: Calls, api: Api, cluster: Data, spec: NodePoolSpec) -> ObservedNodePool | None:
     """Create the node pool; None when DOKS says that there is one of that name by now."""
-    check_size(call, api.kubernetes, spec)
+    check_size(spec, sizes_offered(call, api.kubernetes))
     try:
         reply = call(api.kubernetes.add_node_pool, cluster["id"], as_created(spec))
     except AlreadyExists:
