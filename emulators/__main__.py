@@ -23,6 +23,7 @@ from typing import Final
 from .aws import Timings
 from .aws.account import REGION
 from .control import ControlApi
+from .digitalocean import Timings as DigitalOceanTimings
 from .machines import MachineTimes
 from .world import World
 
@@ -40,7 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     haste: float = options.haste
     machine_times = MachineTimes(**{name: seconds / haste for name, seconds in asdict(MachineTimes()).items()})
-    with World(timings=Timings().divided_by(haste), machine_times=machine_times) as world:
+    with World(
+        timings=Timings().divided_by(haste),
+        digitalocean_timings=DigitalOceanTimings().divided_by(haste),
+        machine_times=machine_times,
+    ) as world:
+        world.digitalocean.rate_limit.speed_up(haste)
         control = ControlApi(world.engine)
         stop = control.shutdown
         signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
@@ -70,6 +76,11 @@ def _endpoints(world: World, control: ControlApi) -> dict[str, object]:
             "region": REGION,
             "access_key_id": keys.access_key_id,
             "secret_access_key": keys.secret_access_key,
+        },
+        "digitalocean": {
+            "endpoint_url": world.digitalocean.endpoint_url,
+            "ca_file": str(world.digitalocean.ca_file),
+            "token": world.digitalocean.token,
         },
     }
 

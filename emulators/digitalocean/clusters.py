@@ -42,7 +42,7 @@ def create(state: State, asked: Mapping[str, Any]) -> Cluster:
         version=version,
         ha=constraints.flag(asked, "ha", default=False),
         auto_upgrade=constraints.flag(asked, "auto_upgrade", default=False),
-        surge_upgrade=constraints.flag(asked, "surge_upgrade", default=True),
+        surge_upgrade=constraints.flag(asked, "surge_upgrade", default=False),
         maintenance=_maintenance(asked.get("maintenance_policy")),
         own_tags=constraints.tags(asked.get("tags") or []),
         switches={**PLUGINS, **_switches(asked)},
@@ -137,6 +137,8 @@ def _start_api(state: State, cluster: Cluster) -> None:
 
 
 def _gone(state: State, cluster: Cluster) -> None:
+    if cluster.state != DELETING:
+        return
     for pool in list(cluster.pools.values()):
         pool.deleted = True
         for node in list(pool.nodes.values()):

@@ -59,7 +59,11 @@ class Console:
         self._put(cluster_id, DEGRADED, message)
 
     def fail(self, cluster_id: str, message: str) -> None:
-        """A cluster is in state error, until `recover`; one that was being made never gets a control plane."""
+        """What goes on with a cluster fails: it is in state error, until `recover`.
+
+        One that was being made never gets a control plane, one that was being upgraded keeps what it has, and one that
+        was being deleted stays.
+        """
         self._put(cluster_id, ERROR, message)
 
     def recover(self, cluster_id: str) -> None:
@@ -86,9 +90,11 @@ class Console:
     def _put(self, cluster_id: str, status: str, message: str) -> None:
         with self._state.changing():
             cluster = self._state.cluster(cluster_id)
-            cluster.state, cluster.message = status, message
-            if message:
+            cluster.state, cluster.trouble = status, message
+            if status == ERROR:
+                cluster.message = message
                 cluster.messages.append((self._state.engine.clock.now(), message))
+            nodes.settle(self._state, cluster)
 
     def _add(self, cluster_id: str, kind: str, name: str) -> str:
         with self._state.changing():

@@ -28,7 +28,7 @@ def follow(state: State, cluster: Cluster, pool: NodePool) -> None:
     if pool.deleted or cluster.state == DELETING:
         return
     staying = pool.staying
-    surplus = len(staying) - pool.count
+    surplus = len(staying) - pool.count - pool.surge
     for node in sorted(staying, key=_worth)[: max(0, surplus)]:
         end(state, cluster, pool, node)
     for _missing in range(-surplus):
@@ -91,17 +91,18 @@ def remove(state: State, cluster: Cluster, pool: NodePool, node: Node, *, linger
 
 
 def settle(state: State, cluster: Cluster) -> None:
-    """A cluster is degraded while droplets are missing that there is no capacity for; only messages say which."""
+    """A cluster is degraded while it has trouble, or lacks droplets for which there is no capacity; messages say it."""
     if cluster.state not in (RUNNING, DEGRADED):
         return
-    starved = [pool for pool in cluster.staying if any(node.starved for node in pool.staying)]
-    message = "; ".join(
+    lacks = [
         f'node pool "{pool.name}": insufficient capacity for size {pool.size} in region {cluster.region}'
-        for pool in starved
-    )
+        for pool in cluster.staying
+        if any(node.starved for node in pool.staying)
+    ]
+    message = "; ".join([*([cluster.trouble] if cluster.trouble else []), *lacks])
     if message and message != cluster.message:
         cluster.messages.append((state.engine.clock.now(), message))
-    cluster.state, cluster.message = (DEGRADED if starved else RUNNING), message
+    cluster.state, cluster.message = (DEGRADED if message else RUNNING), message
 
 
 def relabel(state: State, pool: NodePool) -> None:

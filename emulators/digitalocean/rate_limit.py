@@ -34,6 +34,10 @@ class RateLimit:
         self._calls: deque[float] = deque()
         self._lock = Lock()
 
+    def speed_up(self, haste: float) -> None:
+        """Allow so many times as many, where all goes so many times as fast."""
+        self.an_hour, self.a_minute = int(self.an_hour * haste), int(self.a_minute * haste)
+
     def count(self) -> None:
         """Count a call.
 

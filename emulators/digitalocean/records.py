@@ -124,6 +124,7 @@ class NodePool:
     Attributes:
         own_tags: those that its owner gave it, without the automatic ones.
         spot: whether its droplets are Spot droplets.
+        surge: how many nodes more there are while they are being replaced.
         deleted: whether its nodes are on their way out and it goes with the last.
     """
 
@@ -139,6 +140,7 @@ class NodePool:
     min_nodes: int
     max_nodes: int
     spot: bool = False
+    surge: int = 0
     deleted: bool = False
     nodes: dict[str, Node] = field(default_factory=dict)
 
@@ -190,6 +192,7 @@ class Cluster:
         api_name: what its Kubernetes API is called in the world: the name of its context in a kubeconfig.
         own_tags: those that its owner gave it, without the automatic ones.
         switches: PLUGINS by name.
+        trouble: why it is not well, if that has nothing to do with its nodes.
         messages: what GET status_messages shows.
         load_balancers, volumes: names of what was made from within it, by id; they do not go with it.
     """
@@ -209,6 +212,7 @@ class Cluster:
     updated_at: datetime
     state: str = PROVISIONING
     message: str = ""
+    trouble: str = ""
     endpoint: str = ""
     ca_pem: str = ""
     messages: list[tuple[datetime, str]] = field(default_factory=list)

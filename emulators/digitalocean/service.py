@@ -118,8 +118,7 @@ def _of_cluster(state: State, cluster_id: str, rest: list[str], request: Request
 def _node_pools(state: State, cluster_id: str, rest: list[str], request: Request) -> Result:
     match (request.method, *rest):
         case ("GET",):
-            found = [pool.describe() for pool in state.cluster(cluster_id).pools.values()]
-            return 200, page("node_pools", found, query=request.query, url=request.url)
+            return 200, {"node_pools": [pool.describe() for pool in state.cluster(cluster_id).pools.values()]}
         case ("POST",):
             return 201, {"node_pool": node_pools.create(state, state.cluster(cluster_id), request.body).describe()}
         case ("GET", pool_id):

@@ -1,7 +1,10 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Upgrades: the control plane first, then all nodes of all node pools, each replaced by one of another name."""
+"""Upgrades: the control plane first, then all nodes of all node pools, each replaced by one of another name.
+
+With surge upgrade there is a new node before an old one goes, and so one more than the count for a time.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +64,8 @@ def _replace_one(state: State, cluster: Cluster) -> None:
         old = [node for node in pool.staying if node.version != cluster.version]
         new = [node for node in pool.staying if node.version == cluster.version]
         left = left or bool(old) or any(node.state != RUNNING for node in new)
-        if old and all(node.state == RUNNING for node in new):
+        pool.surge = 1 if old and cluster.surge_upgrade else 0
+        if old and len(new) >= pool.surge and all(node.state == RUNNING for node in new):
             nodes.end(state, cluster, pool, old[0])
         nodes.follow(state, cluster, pool)
     if left:

@@ -114,6 +114,24 @@ def test_an_upgrade_raises_control_plane_and_nodes_together_with_new_droplets_of
     assert account.doks.get_available_upgrades(cluster["id"])["available_upgrade_versions"] == []
 
 
+@pytest.mark.parametrize(("surge", "most"), [(False, 2), (True, 3)])
+def test_with_surge_upgrade_there_is_a_new_node_before_an_old_one_goes(
+    account: Account, surge: bool, most: int
+) -> None:
+    cluster = account.running(version="1.33", surge_upgrade=surge)
+    account.doks.upgrade_cluster(cluster["id"], body={"version": "1.34.1-do.0"})
+    account.clock.advance(account.timings.cluster_upgrade)
+    seen = []
+    for _step in range(40):
+        account.clock.advance(10)
+        states = [node["status"]["state"] for node in account.cluster(cluster)["node_pools"][0]["nodes"]]
+        seen.append(len([state for state in states if state in ("running", "provisioning")]))
+    assert max(seen) == most
+    account.settle()
+    now = account.cluster(cluster)
+    assert (now["status"]["state"], len(now["node_pools"][0]["nodes"])) == ("running", 2)
+
+
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [

@@ -1,7 +1,17 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Clusters as pydo makes, changes, lists and deletes them."""
+"""Clusters as pydo makes, changes, lists and deletes them.
+
+What DigitalOcean's behaviours tell and no test here shows:
+- an endpoint is the address of an emulated API, not `https://<uuid>.k8s.ondigitalocean.com`: it has to be reached;
+- the state `deleted` is never seen: a cluster that is gone answers 404;
+- statuses 200, 201, 202 and 204 are pydo's to check: it raises at any other but 404;
+- the kubeconfig call: pydo cannot read its answer (application/yaml), so nobody can call it;
+- scopes regions:read, sizes:read and actions:read: of calls that a driver has no need of;
+- DigitalOcean's own GPU plugins and drivers: machines run no image but bcd's; only switches and taints are there;
+- how long a dead machine's Node lingers is the machine host's: test_world_with_doks.py and tests/integration/machines.
+"""
 
 from __future__ import annotations
 
@@ -179,6 +189,34 @@ def test_why_a_cluster_is_not_well_is_in_its_status_and_its_messages(account: Ac
     assert account.cluster(made)["status"] == {"state": "error", "message": "lost quorum"}
     messages = account.doks.get_status_messages(made["id"])["messages"]
     assert [entry["message"] for entry in messages] == ["etcd is slow", "lost quorum"]
+
+
+def test_a_degraded_cluster_stays_so_whatever_its_nodes_do(account: Account) -> None:
+    made = account.running()
+    account.cloud.console.degrade(made["id"], "etcd is slow")
+    account.add(made)
+    account.settle()
+    assert account.cluster(made)["status"] == {"state": "degraded", "message": "etcd is slow"}
+    account.cloud.console.recover(made["id"])
+    assert account.cluster(made)["status"] == {"state": "running", "message": ""}
+
+
+def test_a_create_an_upgrade_and_a_delete_that_were_accepted_can_fail(account: Account) -> None:
+    upgraded, deleted = account.running(version="1.33"), account.running(name="two")
+    new = account.create(name="new")
+    account.doks.upgrade_cluster(upgraded["id"], body={"version": "1.34.1-do.0"})
+    account.doks.delete_cluster(deleted["id"])
+    for cluster in (new, upgraded, deleted):
+        account.cloud.console.fail(cluster["id"], "internal error")
+    account.settle()
+    for cluster in (new, upgraded, deleted):
+        assert account.cluster(cluster)["status"] == {"state": "error", "message": "internal error"}
+    assert account.cluster(new)["endpoint"] == ""
+    assert account.cluster(upgraded)["version"] == "1.33.6-do.0"
+    for cluster in (new, upgraded, deleted):
+        account.doks.delete_cluster(cluster["id"])
+    account.settle()
+    assert account.engine.inventory.items() == ()
 
 
 def test_a_cluster_that_is_deleted_while_it_is_made_never_runs(account: Account) -> None:

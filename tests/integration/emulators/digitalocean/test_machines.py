@@ -112,6 +112,9 @@ def test_a_node_pool_that_never_got_a_droplet_is_deleted_all_the_same(account: A
     assert account.cluster(cluster)["status"]["state"] == "running"
     account.clock.advance(account.timings.node_delete)
     assert account.doks.get_node_pool(cluster["id"], starved["id"])["id"] == "not_found"
+    account.cloud.capacity.give_back()
+    account.settle()
+    assert len(account.exists("machine")) == len(account.machines.running) == 2
 
 
 def test_the_droplet_limit_is_refused_at_the_call_and_a_maximum_counts(account: Account) -> None:

@@ -112,6 +112,24 @@ def test_what_cannot_be_is_refused(account: Account, change: dict[str, Any], mes
     assert len(account.cluster(cluster)["node_pools"]) == 1
 
 
+def test_a_second_node_pool_of_a_name_is_refused_by_the_strictest_reading_only(account: Account) -> None:
+    cluster = account.running()
+    other = account.add(cluster)
+    taken = "validation error: node pool names must be unique within a cluster"
+    assert refusal(lambda: account.put(cluster, other, name="h100", count=2))[2] == taken
+    account.cloud.readings.unique_names = False
+    assert account.add(cluster)["name"] == other["name"]
+    assert len(account.doks.list_node_pools(cluster["id"])["node_pools"]) == 3
+
+
+def test_a_cluster_s_node_pools_are_listed_without_pages(account: Account) -> None:
+    cluster = account.running()
+    for number in range(21):
+        account.add(cluster, name=f"p{number}", count=1)
+    assert len(account.doks.list_node_pools(cluster["id"])["node_pools"]) == 22
+    assert len(account.cluster(cluster)["node_pools"]) == 22
+
+
 def test_the_size_of_a_node_pool_never_changes(account: Account) -> None:
     cluster = account.running()
     pool = cluster["node_pools"][0]
