@@ -4,8 +4,8 @@
 """bc-fleetd's command line: what a person or the service manager starts. `main` is the console script's entry.
 
 Results go to stdout, the log and errors to stderr. Exit status: 0 well; 1 it went wrong, and trying again may help
-(`validate`: a document is not valid); 2 something has to be set right first (arguments, settings, schema, a file that
-cannot be read).
+(`validate`, `plan`: a document is not valid, or asks for what cannot be made); 2 something has to be set right first
+(arguments, settings, schema, a file that cannot be read).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     SchemaMismatch,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.garbage import collect_rarely
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
@@ -49,6 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
+    collect_rarely()
     arguments = _parser().parse_args(argv)
     log_to_stderr(debug=arguments.debug)
     command: Command = arguments.command
@@ -80,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
         ("migrate", _migrate, "bring the database to this version's schema"),
         ("certificate", _certificate, "make the gateway's certificate if there is none, and print its pin"),
         ("validate", _validate, "check FleetConfig documents, without settings or database"),
+        ("plan", _plan, "show what bc_fleet would change to converge a document, and change nothing"),
     ):
         one = commands.add_parser(name, help=text, description=text)
         one.set_defaults(command=command)
@@ -88,7 +91,12 @@ def _parser() -> argparse.ArgumentParser:
         else:
             one.add_argument("--settings", metavar="FILE", help="the settings; else BC_FLEET_SETTINGS")
         one.add_argument("--debug", action="store_true", help="log more, and where faults come from")
-        if command in {_status, _validate}:
+        if command is _plan:
+            one.add_argument("file", metavar="FILE", help="the document, JSON or YAML; - for standard input")
+            one.add_argument("--prune", action="store_true", help="what is no longer declared goes")
+            one.add_argument("--absent", action="store_true", help="all that the document names goes")
+            one.add_argument("--no-refresh", action="store_true", help="ask no provider what it holds")
+        if command in {_status, _validate, _plan}:
             one.add_argument("--json", action="store_true", help="as JSON")
     return parser
 
@@ -132,6 +140,29 @@ def _validate(arguments: argparse.Namespace) -> int:
     if not all(verdict.readable for verdict in verdicts.values()):
         return _SET_RIGHT
     return _WRONG if any(verdict.problems for verdict in verdicts.values()) else _WELL
+
+
+def _plan(arguments: argparse.Namespace) -> int:
+    from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import fleet
+
+    from .document_file import read_document
+    from .plan import print_json, print_text
+
+    settings = _settings(arguments)
+    try:
+        document = read_document(arguments.file)
+    except OSError as error:
+        _tell(f"{arguments.file}: cannot be read: {error.strerror}")
+        return _SET_RIGHT
+    except InvalidInput as error:
+        _tell("the document is not valid:", *(f"{arguments.file}: {problem}" for problem in error.problems))
+        return _WRONG
+    with open_session(settings, drivers=drivers) as session:
+        planned = fleet.plan_fleet(
+            session, document, prune=arguments.prune, refresh=not arguments.no_refresh, absent=arguments.absent
+        )
+    (print_json if arguments.json else print_text)(planned, to=sys.stdout)
+    return _WRONG if planned.plan.blocked else _WELL
 
 
 def _certificate(arguments: argparse.Namespace) -> int:

@@ -9,20 +9,14 @@ What depends on what stands already, or on the provider (changes that are blocke
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TextIO
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.hopeless import hopeless
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import (
-    load_stream,
-    parse_document,
-)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput, Problem
 
-STANDARD_INPUT = "-"
+from .document_file import read_document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,19 +36,14 @@ def validate(names: Sequence[str]) -> dict[str, Verdict]:
     """Check each document once.
 
     Arguments:
-        names: files; STANDARD_INPUT for what comes from there.
+        names: as read_document takes them.
     """
     return {name: _verdict(name) for name in names}
 
 
 def _verdict(name: str) -> Verdict:
     try:
-        if name == STANDARD_INPUT:
-            data = load_stream(sys.stdin.buffer, "")
-        else:
-            with Path(name).open("rb") as stream:
-                data = load_stream(stream, name)
-        problems = hopeless(parse_document(data))
+        problems = hopeless(read_document(name))
     except OSError as error:
         return Verdict(readable=False, problems=(Problem(path="", message=f"cannot be read: {error.strerror}"),))
     except InvalidInput as error:

@@ -12,7 +12,7 @@ import sys
 import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,10 +57,21 @@ class Desk:
         result: dict[str, Any] = json.loads(told)
         return seconds, result
 
+    def command(self, name: str, *arguments: str) -> tuple[float, str]:
+        """Run a command of bc-fleetd.
+
+        Returns:
+            The process's wall time in seconds, and what it said.
+
+        Raises:
+            Failed: it did not end well.
+        """
+        command = [sys.executable, "-m", f"{_PACKAGE}.daemon", name, *arguments]
+        return run_process(command, environment=self.environment, folder=self.folder)
+
     def passes(self) -> str:
         """Run the passes that are due, as `bc-fleetd once`; what it said."""
-        command = [sys.executable, "-m", f"{_PACKAGE}.daemon", "once"]
-        return run_process(command, environment=self.environment, folder=self.folder)[1]
+        return self.command("once")[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +98,12 @@ def desk(folder: Path, environment: Mapping[str, str] | None = None, **settings:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "BC_FLEET_", "ANSIBLE_"))}
     database = {"BC_FLEET_STORE_DATABASE_URL": f"sqlite:///{folder / 'fleet.db'}"}
     return Desk(folder=folder, environment={**kept, **AGENT, **database, **(environment or {}), **settings})
+
+
+def installed(at: Desk) -> Desk:
+    """The same desk, where Python's bytecode is kept from one process to the next, as an installed program's is."""
+    kept = {name: value for name, value in at.environment.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return replace(at, environment={**kept, "PYTHONPYCACHEPREFIX": str(at.folder / "bytecode")})
 
 
 @contextmanager

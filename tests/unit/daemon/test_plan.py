@@ -1,0 +1,128 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""bc-fleetd plan: what bc_fleet would do, for people and for pipelines; it writes nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.better_compute.fleet.daemon.command_line import main
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import fleet
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
+from ansible_collections.better_compute.fleet.tests.support.fleet_documents import EXAMPLE, example
+
+Printed = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A new database, and no other settings."""
+    for name in [name for name in os.environ if name.startswith("BC_FLEET_")]:
+        monkeypatch.delenv(name)
+    url = f"sqlite:///{tmp_path / 'fleet.db'}"
+    monkeypatch.setenv("BC_FLEET_STORE_DATABASE_URL", url)
+    return url
+
+
+def record(data: dict[str, Any]) -> None:
+    """Apply a document, as bc_fleet does before its first pass."""
+    with open_session(load_settings()) as session:
+        fleet.apply_fleet(session, fleet.plan_fleet(session, parse_document(data), prune=False, refresh=False))
+
+
+def written(data: dict[str, Any], tmp_path: Path) -> str:
+    file = tmp_path / "fleet.json"
+    file.write_text(json.dumps(data))
+    return str(file)
+
+
+def test_it_tells_what_would_be_made_and_records_nothing(capsys: Printed) -> None:
+    for _time in range(2):
+        assert main(["plan", "--no-refresh", "--json", str(EXAMPLE)]) == 0
+        told = json.loads(capsys.readouterr().out)
+        assert told["changed"] is True
+        assert {change["kind"] for change in told["changes"]} == {"create"}
+
+
+def test_a_person_reads_what_bc_fleet_tells(capsys: Printed) -> None:
+    with open_session(load_settings()) as session:
+        planned = fleet.plan_fleet(session, parse_document(example()), prune=False, refresh=False)
+    assert main(["plan", "--no-refresh", str(EXAMPLE)]) == 0
+    assert capsys.readouterr() == (planned.plan.render(), "")
+
+
+def test_a_converged_document_changes_nothing(capsys: Printed) -> None:
+    record(example())
+    assert main(["plan", "--no-refresh", str(EXAMPLE)]) == 0
+    assert capsys.readouterr().out.startswith("Fleet plan at serial 1: no changes\n")
+
+
+def test_what_is_no_longer_declared_goes_only_with_prune(tmp_path: Path, capsys: Printed) -> None:
+    record(example())
+    without = written(example() | {"pools": [], "quotas": []}, tmp_path)
+    for options, changed in (((), False), (("--prune",), True)):
+        assert main(["plan", "--no-refresh", "--json", without, *options]) == 0
+        assert json.loads(capsys.readouterr().out)["changed"] is changed
+
+
+def test_absent_plans_the_end_of_what_the_document_names(capsys: Printed) -> None:
+    record(example())
+    assert main(["plan", "--no-refresh", "--json", "--absent", "--prune", str(EXAMPLE)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert "delete" in {change["kind"] for change in told["changes"]}
+    assert told["totals"]["create"] == 0
+
+
+def test_what_cannot_be_made_ends_with_one(tmp_path: Path, capsys: Printed) -> None:
+    record(example())
+    data = example()
+    data["pools"][0]["policy"]["substrate"]["flavors"][0]["machineType"] = "p4d.24xlarge"
+    assert main(["plan", "--no-refresh", written(data, tmp_path)]) == 1
+    assert "blocked" in capsys.readouterr().out
+
+
+def test_every_problem_of_a_document_is_a_line_with_file_and_path(tmp_path: Path, capsys: Printed) -> None:
+    data = example()
+    data["sites"][0]["kind"] = "private"
+    data["quotas"][0]["pool"] = "gone"
+    file = written(data, tmp_path)
+    assert main(["plan", file]) == 1
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert f"{file}: sites[0].kind: expected 'shared'" in told.err
+    assert f'{file}: quotas[0].pool: there is no pool "gone"' in told.err
+
+
+def test_a_file_that_cannot_be_read_ends_with_two(tmp_path: Path, capsys: Printed) -> None:
+    assert main(["plan", str(tmp_path / "none.json")]) == 2
+    assert capsys.readouterr().err.endswith("none.json: cannot be read: No such file or directory\n")
+
+
+def test_standard_input_is_taken(capsys: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(EXAMPLE.read_bytes())))
+    assert main(["plan", "--no-refresh", "-"]) == 0
+    assert capsys.readouterr().out.startswith("Fleet plan at serial 0")
+
+
+def test_an_account_that_cannot_be_asked_is_told_of(capsys: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    record(example())
+    for name, value in {
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+        "AWS_ACCESS_KEY_ID": "nobody",
+        "AWS_SECRET_ACCESS_KEY": "nothing",
+        "AWS_MAX_ATTEMPTS": "1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    status = main(["plan", str(EXAMPLE)])
+    told = capsys.readouterr()
+    assert status == 0
+    assert "Warning: " in told.out
