@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.better_compute.fleet.emulators.digitalocean import Readings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidRequest
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import NodeBounds
+from ansible_collections.better_compute.fleet.tests.conformance.faults import a_lost_reply_does_no_harm_at_any_call
 from ansible_collections.better_compute.fleet.tests.conformance.life import bring_up, tear_down
 from ansible_collections.better_compute.fleet.tests.support.doks_subject import CLUSTER, NODE_POOL, DoksSubject
 
@@ -35,3 +36,8 @@ def test_an_account_without_scale_to_zero_or_spot_is_told_so(ocean: DoksSubject)
     for spec, words in ((from_zero, "min nodes"), (dataclasses.replace(NODE_POOL, name="other", spot=True), "spot")):
         with pytest.raises(InvalidRequest, match=words):
             ocean.open().ensure_node_pool(CLUSTER, spec, None)
+
+
+def test_lost_replies_make_nothing_twice_where_names_need_not_be_unique(ocean: DoksSubject) -> None:
+    ocean.cloud.readings.unique_names = False
+    a_lost_reply_does_no_harm_at_any_call(ocean)
