@@ -31,7 +31,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
     NodePoolSpec,
 )
 
-from .subject import Subject
+from .subject import ChangesInSteps, Subject
 
 COME_AGAIN: tuple[type[ProviderError], ...] = (Throttled, Unavailable, OperationInProgress, InUse)
 """After these the pass simply comes again."""
@@ -109,6 +109,32 @@ def active_node_pool(subject: Subject, spec: NodePoolSpec | None = None) -> Obse
     return observed
 
 
+def changed(subject: Subject, wanted: NodePoolSpec, *paths: str) -> ObservedNodePool:
+    """Let the driver change the node pool, see that it is what it said, and that nothing is sent afterwards.
+
+    Arguments:
+        paths: of what the driver is to find.
+    """
+    driver, before = subject.open(), subject.writes()
+    found = standing(subject)
+    assert [item.path for item in driver.compare(wanted, found) if item.in_place] == list(paths)
+    most = subject.most_writes_of_a_change if isinstance(subject, ChangesInSteps) else 1
+    for _step in range(most):
+        sent = driver.ensure_node_pool(subject.cluster, wanted, found)
+        assert sent.status in (ProviderStatus.UPDATING, ProviderStatus.ACTIVE)  # some changes are there at once
+        wanted = dataclasses.replace(wanted, update_id=sent.update_id or wanted.update_id)
+        if most == 1:
+            assert driver.compare(wanted, sent) == ()
+        subject.settle()
+        found = standing(subject)
+    assert driver.compare(wanted, found) == ()
+    assert 0 < subject.writes() - before <= most
+    before = subject.writes()
+    assert driver.ensure_node_pool(subject.cluster, wanted, found) == found
+    assert subject.writes() == before
+    return found
+
+
 def count_node_pools(subject: Subject) -> int:
     """How many node pools the cluster has beside FIRST, asked until there is an answer."""
     for _round in range(_MOST_ROUNDS):
@@ -148,14 +174,15 @@ def bring_up(subject: Subject, spec: NodePoolSpec, *, version: str | None = None
         cluster = driver.ensure_cluster(wanted, first)
         if cluster.status is not ProviderStatus.ACTIVE:
             return False
-        if not subject.accepts(driver.bootstrap_access(cluster)):
+        accepted = subject.accepts(driver.bootstrap_access(cluster))
+        if not accepted:
             driver.grant_access(wanted)
         found = node_pool(driver, wanted, spec.name)
         pool = driver.ensure_node_pool(
             wanted, dataclasses.replace(spec, update_id=sent[-1] if sent else spec.update_id), found
         )
         sent.extend([pool.update_id] if pool.update_id else [])
-        as_wanted = pool == found and pool.status is ProviderStatus.ACTIVE
+        as_wanted = accepted and pool == found and pool.status is ProviderStatus.ACTIVE
         if not (as_wanted and (not pool.version or is_version(pool.version, spec.version))):
             return False
         assert driver.compare(spec, pool) == ()

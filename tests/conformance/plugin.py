@@ -5,7 +5,7 @@
 
 A test that takes `conformance_case` is run once for each case. It is named `test_<provider>`, makes a fresh subject and
 calls the case with it; one with a parameter of its own that takes its values from CASES counts as well. The checkout's
-tests/conftest.py loads the plugin; elsewhere `-p ansible_collections.better_compute.fleet.tests.conformance.plugin` does.
+tests/conftest.py loads the plugin; elsewhere pytest is told so: -p ansible_collections.….tests.conformance.plugin.
 
 A case is skipped by a flag or not at all: any other skip counts as failed.
 """
