@@ -40,14 +40,19 @@ def needs(**flags: bool) -> Callable[[Case], Case]:
     return only_there
 
 
-def needs_of_the_subject(method: str) -> Callable[[Case], Case]:
-    """The case is asked of subjects that have the method, which none must have: see subject.py."""
+def needs_of_the_subject(name: str, *, unless_it_says: bool = False) -> Callable[[Case], Case]:
+    """The case is asked of subjects that have something optional: see subject.py.
+
+    Arguments:
+        name: of the method or attribute. One that is False is as one that is not there.
+        unless_it_says: what a subject means that does not have it.
+    """
 
     def only_then(case: Case) -> Case:
         @functools.wraps(case)
         def asked(subject: Subject) -> None:
-            if not hasattr(subject, method):
-                raise SkippedByFlag(f"subject.{method}", f"the subject has no {method}()")
+            if not getattr(subject, name, unless_it_says):
+                raise SkippedByFlag(f"subject.{name}", f"the subject has no {name}")
             case(subject)
 
         return asked

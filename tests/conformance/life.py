@@ -31,7 +31,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
     NodePoolSpec,
 )
 
-from .subject import Subject
+from .subject import ChangesInSteps, Subject
 
 COME_AGAIN: tuple[type[ProviderError], ...] = (Throttled, Unavailable, OperationInProgress, InUse)
 """After these the pass simply comes again."""
@@ -107,6 +107,32 @@ def active_node_pool(subject: Subject, spec: NodePoolSpec | None = None) -> Obse
     observed = standing(subject, wanted.name)
     assert observed.status is ProviderStatus.ACTIVE
     return observed
+
+
+def changed(subject: Subject, wanted: NodePoolSpec, *paths: str) -> ObservedNodePool:
+    """Let the driver change the node pool, see that it is what it said, and that nothing is sent afterwards.
+
+    Arguments:
+        paths: of what the driver is to find.
+    """
+    driver, before = subject.open(), subject.writes()
+    found = standing(subject)
+    assert [item.path for item in driver.compare(wanted, found) if item.in_place] == list(paths)
+    most = subject.most_writes_of_a_change if isinstance(subject, ChangesInSteps) else 1
+    for _step in range(most):
+        sent = driver.ensure_node_pool(subject.cluster, wanted, found)
+        assert sent.status in (ProviderStatus.UPDATING, ProviderStatus.ACTIVE)  # some changes are there at once
+        wanted = dataclasses.replace(wanted, update_id=sent.update_id or wanted.update_id)
+        if most == 1:
+            assert driver.compare(wanted, sent) == ()
+        subject.settle()
+        found = standing(subject)
+    assert driver.compare(wanted, found) == ()
+    assert 0 < subject.writes() - before <= most
+    before = subject.writes()
+    assert driver.ensure_node_pool(subject.cluster, wanted, found) == found
+    assert subject.writes() == before
+    return found
 
 
 def count_node_pools(subject: Subject) -> int:

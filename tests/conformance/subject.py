@@ -72,7 +72,7 @@ class Subject(Protocol):
         """
 
     def autoscale(self, nodes: int) -> None:
-        """The cluster's autoscaler moves the node pool's size, within its bounds, and the provider says so."""
+        """The cluster's autoscaler moves the node pool's size, within its bounds, and the provider has noticed."""
 
     def edit(self, *, labels: Mapping[str, str], taints: Sequence[Taint]) -> None:
         """Somebody changes the node pool at the provider by hand: these are all its labels and taints afterwards."""
@@ -101,6 +101,23 @@ class RunsOut(Protocol):
 
     def restock(self) -> None:
         """There are plenty again."""
+
+
+@runtime_checkable
+class ChangesInSteps(Protocol):
+    """Optional: a provider that takes size, bounds, labels and taints one after the other. Without it, all at once."""
+
+    @property
+    def most_writes_of_a_change(self) -> int:
+        """How many calls that change something it takes at most until a node pool is as it is wanted."""
+
+
+class HidesAutoscaling(Protocol):
+    """Optional: False at a provider that does not say what the autoscaler made of a node pool's size."""
+
+    @property
+    def sees_autoscaling(self) -> bool:
+        """Whether the driver sees a size that the autoscaler moved."""
 
 
 @runtime_checkable

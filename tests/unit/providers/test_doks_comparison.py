@@ -89,3 +89,12 @@ def test_a_put_takes_labels_that_are_not_declared_away_but_no_reserved_ones() ->
     assert paths(spec, labels=held["labels"]) == ["labels"]
     labels = update_body(spec, observe(held, cluster()), held)["labels"]
     assert labels == {**NODE_POOL.labels, "doks.digitalocean.com/x": "1"}
+
+
+def test_a_put_leaves_the_autoscalers_count_alone_unless_it_is_to_move() -> None:
+    held = pool(auto_scale=True, min_nodes=2, max_nodes=6, count=5)
+    kept = replace(NODE_POOL, bounds=NodeBounds(least=2, most=6), keep_count=True)
+    assert "count" not in update_body(kept, observe(held, cluster()), held)
+    lower = replace(kept, bounds=NodeBounds(least=2, most=4))
+    assert update_body(lower, observe(held, cluster()), held)["count"] == 4
+    assert update_body(kept, observe(pool(), cluster()), pool())["count"] == 4

@@ -205,6 +205,7 @@ class Driver(Protocol):
 
         Raises:
             AlreadyExists: a node pool of that name is not ours: it is left alone.
+            InUse: it is the cluster's last one, and the provider gives it up with the cluster only.
             OperationInProgress: the provider is busy with it.
             InUse: the provider does not give it up while its cluster stands: it goes with that (DOKS: the last one).
         """

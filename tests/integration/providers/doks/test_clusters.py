@@ -107,6 +107,12 @@ def test_a_node_pool_that_is_refused_does_not_keep_the_others_from_having_their_
     assert [pool["name"] for pool in ocean.shown()["node_pools"]] == ["small"]
 
 
+def test_a_cluster_of_nodes_that_doks_does_not_have_is_refused_with_those_that_it_has(ocean: DoksSubject) -> None:
+    with pytest.raises(InvalidRequest, match="gpu-h100x8-640gb"):
+        ocean.open().ensure_cluster(CLUSTER, (dataclasses.replace(NODE_POOL, machine_type="gpu-h100x8"),))
+    assert ocean.changes() == []
+
+
 def test_a_cluster_of_which_every_node_pool_is_refused_says_why(ocean: DoksSubject) -> None:
     ocean.cloud.capacity.limit(3)
     with pytest.raises(ProviderQuotaExceeded, match="droplet limit"):
@@ -252,3 +258,42 @@ def test_an_upgrade_shows_at_its_node_pools_at_once(ocean: DoksSubject) -> None:
     assert [pool.status for pool in driver.get_node_pools(wanted)] == [ProviderStatus.UPDATING]
     ocean.settle()
     assert ocean.standing().version.startswith("1.33.")
+
+
+def test_a_cluster_that_never_got_a_control_plane_failed_and_can_be_deleted(ocean: DoksSubject) -> None:
+    ocean.open().ensure_cluster(CLUSTER, (NODE_POOL,))
+    ocean.cloud.console.fail(ocean.shown()["id"], "no network could be made")
+    ocean.settle()
+    found = ocean.open().ensure_cluster(CLUSTER, (NODE_POOL,))
+    assert (found.status, found.message, found.serves) == (ProviderStatus.FAILED, "no network could be made", False)
+    assert ocean.open().delete_cluster(CLUSTER) is Deletion.UNDER_WAY
+    ocean.settle()
+    assert ocean.open().delete_cluster(CLUSTER) is Deletion.GONE
+    assert list(ocean.leftovers()) == []
+
+
+def test_a_cluster_whose_upgrade_failed_serves_as_before_and_says_why(ocean: DoksSubject) -> None:
+    ocean.stand(NODE_POOL, version="1.32")
+    wanted = dataclasses.replace(CLUSTER, version="1.33")
+    ocean.open().ensure_cluster(wanted)
+    ocean.cloud.console.fail(ocean.shown()["id"], "a node could not be drained")
+    ocean.settle()
+    before = ocean.writes()
+    with pytest.raises(InvalidRequest, match="could not be drained"):
+        ocean.open().ensure_cluster(wanted)
+    found = ocean.open().get_cluster(wanted)
+    assert found is not None
+    assert (found.status, found.serves) == (ProviderStatus.DEGRADED, True)
+    assert ocean.writes() == before
+    ocean.cloud.console.recover(ocean.shown()["id"])
+    assert ocean.open().ensure_cluster(wanted).status is ProviderStatus.UPDATING
+
+
+def test_a_deletion_that_failed_is_sent_again(ocean: DoksSubject) -> None:
+    ocean.stand(NODE_POOL)
+    ocean.open().delete_cluster(CLUSTER)
+    ocean.cloud.console.fail(ocean.shown()["id"], "a load balancer is in the way")
+    ocean.settle()
+    assert ocean.open().delete_cluster(CLUSTER) is Deletion.UNDER_WAY
+    ocean.settle()
+    assert ocean.open().delete_cluster(CLUSTER) is Deletion.GONE

@@ -29,25 +29,29 @@ from ..ownership import is_ours
 from . import droplets
 from .api import Api
 from .calls import Calls
-from .naming import Data, Ours, find_ours, is_going
+from .errors import refusal
+from .naming import Data, Ours, find_ours, is_going, message_of, state_of
 from .pages import read_all
 from .tags import from_tags, to_tags
 from .versions import next_step
 
 NEWEST_VERSION = "latest"
 
+_UNPROCESSABLE_STATUS = 422
+_ERROR = "error"
+
 _STATUS = {
     "provisioning": ProviderStatus.CREATING,
     "running": ProviderStatus.ACTIVE,
     "degraded": ProviderStatus.DEGRADED,
-    "error": ProviderStatus.FAILED,
+    _ERROR: ProviderStatus.FAILED,
     "upgrading": ProviderStatus.UPDATING,
     "deleting": ProviderStatus.DELETING,
     # Gone is what is not found any more.
     "deleted": ProviderStatus.DELETING,
 }
 
-_UPGRADABLE = (ProviderStatus.ACTIVE, ProviderStatus.DEGRADED)
+_UPGRADABLE = ("running", "degraded")
 """Degraded is a cluster, too, of which one node pool gets no machines."""
 
 
@@ -112,10 +116,15 @@ def upgrade(call: Calls, api: Api, spec: ClusterSpec, cluster: Data) -> Observed
 
     Raises:
         InvalidRequest: DOKS offers none towards that version.
+        ProviderError: the cluster is in error: DOKS gave an upgrade up, or something else that it was doing.
     """
     found = observe(cluster)
     held, wanted = cluster["version"], spec.version or ""
-    if found.status not in _UPGRADABLE or not is_older(held, wanted):
+    if not is_older(held, wanted):
+        return found
+    if state_of(cluster) == _ERROR and found.serves:
+        raise refusal(status=_UNPROCESSABLE_STATUS, body={"message": f"cluster {spec.name!r}: {found.message}"})
+    if state_of(cluster) not in _UPGRADABLE:
         return found
     under_way = dataclasses.replace(found, status=ProviderStatus.UPDATING)
     offered = call(api.kubernetes.get_available_upgrades, cluster["id"])["available_upgrade_versions"] or []
@@ -147,13 +156,17 @@ def delete_spare(call: Calls, api: Api, found: Ours) -> None:
 
 
 def observe(cluster: Data) -> ObservedCluster:
-    """DOKS's description in the contract's words. A state that is new to us means: wait."""
-    state = cluster["status"]
+    """DOKS's description in the contract's words. A state that is new to us means: wait.
+
+    One in error that has a control plane goes on with it: what failed is what DOKS was doing to it.
+    """
+    outputs = _outputs(cluster)
+    status = _STATUS.get(state_of(cluster), ProviderStatus.UPDATING)
     return ObservedCluster(
         name=cluster["name"],
-        status=_STATUS.get(state.get("state"), ProviderStatus.UPDATING),
-        message=bounded(state.get("message") or ""),
-        outputs=_outputs(cluster),
+        status=ProviderStatus.DEGRADED if status is ProviderStatus.FAILED and outputs else status,
+        message=bounded(message_of(cluster)),
+        outputs=outputs,
         private_nodes=False,
         tags=from_tags(cluster["tags"]),
     )

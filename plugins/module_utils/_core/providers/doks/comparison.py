@@ -4,7 +4,7 @@
 """In what a node pool is not as it is wanted, and what a PUT has to carry so that nothing else changes. No I/O.
 
 A PUT replaces the whole: whatever it leaves out may be lost. So it carries all that the node pool has, the user's tags,
-labels and taints too, with what differs put right.
+labels and taints too, with what differs put right. Only a count that is the autoscaler's is left out.
 """
 
 from __future__ import annotations
@@ -74,9 +74,12 @@ def update_body(spec: NodePoolSpec, observed: ObservedNodePool, held: Mapping[st
     Arguments:
         held: the node pool as DOKS just described it; `observed` is the same in the contract's words.
     """
+    count = wanted_count(spec, observed)
+    # The autoscaler may have moved it since it was read; one that is sent is obeyed.
+    autoscalers_own = spec.bounds and observed.bounds and count == observed.nodes
     return {
         "name": held["name"],
-        "count": wanted_count(spec, observed),
+        **({} if autoscalers_own else {"count": count}),
         "tags": [tag for tag in held["tags"] if not _is_automatic_tag(tag)],
         "labels": labels_after(spec, observed),
         "taints": to_doks(_taints_after(spec, observed)),

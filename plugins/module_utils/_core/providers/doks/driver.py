@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from ...model.capabilities import CAPABILITIES, Capabilities
 from ...model.clock import Clock
-from ...model.errors import InvalidRequest, NeedsNodes, NotFound, OperationInProgress, ProviderError, Unavailable
+from ...model.errors import InvalidRequest, NeedsNodes, NotFound, OperationInProgress, Unavailable
 from ...model.observed import BootstrapAccess, Difference, ObservedCluster, ObservedNodePool
 from ...model.states import ProviderStatus
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
@@ -66,7 +66,7 @@ class DoksDriver:
     def ensure_cluster(self, spec: ClusterSpec, first: tuple[NodePoolSpec, ...] = ()) -> ObservedCluster:
         """One list of the clusters where it is as wanted; else a create, or what upgrades are offered and one of them.
 
-        Before a create, what is left of an earlier one of that name is looked for.
+        Before a create, what is left of an earlier one of that name is looked for, and which sizes there are.
         """
         with self._calling(spec) as call:
             found = self._find(call, spec)
@@ -174,7 +174,8 @@ class DoksDriver:
             raise InvalidRequest(f"cluster {spec.name!r} is to have private nodes: DOKS has none")
         if not first:
             raise NeedsNodes(f"cluster {spec.name!r} has no node pool yet: DOKS makes no cluster without one")
-        created = clusters.create(call, self._api, spec, [node_pools.as_created(one) for one in self._makeable(first)])
+        makeable = node_pools.makeable(call, self._api, first, self._settings)
+        created = clusters.create(call, self._api, spec, [node_pools.as_created(one) for one in makeable])
         if not created:
             # Made by another process just now, or by an earlier call whose reply was lost.
             found = self._find(call, spec)
@@ -183,25 +184,6 @@ class DoksDriver:
             created = found.first
         self._ids[spec.name] = created["id"]
         return clusters.observe(created)
-
-    def _makeable(self, first: tuple[NodePoolSpec, ...]) -> list[NodePoolSpec]:
-        """Those that DOKS can make: the others are told of one by one, once there is a cluster.
-
-        Raises:
-            InvalidRequest: none of them.
-        """
-        makeable: list[NodePoolSpec] = []
-        refused: ProviderError | None = None
-        for spec in first:
-            try:
-                node_pools.check_creatable(spec, self._settings)
-            except InvalidRequest as error:
-                refused = refused or error
-            else:
-                makeable.append(spec)
-        if refused and not makeable:
-            raise refused
-        return makeable
 
     def _taken(self, call: Calls, cluster: ClusterSpec, spec: NodePoolSpec) -> ObservedNodePool:
         """The node pool that has the name: made by another process just now, or still being forgotten."""

@@ -9,7 +9,7 @@ import re
 
 from ...model.errors import ProviderError, ProviderQuotaExceeded, StockedOut
 from .errors import refusal
-from .naming import Data, node_state
+from .naming import Data, message_of, state_of
 
 _TOLD = (StockedOut, ProviderQuotaExceeded)
 """What a cluster's message can say of machines that do not come. Anything else it says is no node pool's failure."""
@@ -21,11 +21,11 @@ _WORD = re.compile(r"[a-z0-9][a-z0-9-]*", re.ASCII)
 
 def failure(pool: Data, cluster: Data) -> ProviderError | None:
     """The reason, typed, while nodes are missing; None when there are all, or no reason is given."""
-    missing = pool["count"] - sum(node_state(node) == "running" for node in pool.get("nodes") or ())
+    missing = pool["count"] - sum(state_of(node) == "running" for node in pool.get("nodes") or ())
     if missing <= 0:
         return None
     others = {other["name"] for other in cluster["node_pools"]} - {pool["name"]}
-    for message in ((cluster["status"] or {}).get("message") or "").split(_BETWEEN):
+    for message in message_of(cluster).split(_BETWEEN):
         reason = refusal(status=_UNPROCESSABLE_STATUS, body={"message": message})
         about = set(_WORD.findall(message))
         if isinstance(reason, _TOLD) and (pool["name"] in about or not about & others):

@@ -58,17 +58,21 @@ def find_ours(items: Iterable[Data], *, name: str, marks: Mapping[str, str], kin
 
 def is_going(item: Data) -> bool:
     """Whether a cluster or a node pool is being deleted. A node pool has no status: all nodes that it has are going."""
-    status = item.get("status")
-    if status:
-        return status.get("state") in _GOING
+    if "status" in item:
+        return state_of(item) in _GOING
     nodes = item.get("nodes") or []
     emptied = item.get("count") == 0 and item.get("auto_scale")
-    return bool(nodes) and not emptied and all(node_state(node) in _NODE_GOING for node in nodes)
+    return bool(nodes) and not emptied and all(state_of(node) in _NODE_GOING for node in nodes)
 
 
-def node_state(node: Data) -> str:
-    """`provisioning`, `running`, `draining` or `deleting`."""
-    return str((node.get("status") or {}).get("state") or "")
+def state_of(item: Data) -> str:
+    """What DOKS says that a cluster or a node is: `provisioning`, `running`, …; empty where it says nothing."""
+    return str((item.get("status") or {}).get("state") or "")
+
+
+def message_of(cluster: Data) -> str:
+    """The reason that DOKS gives for a cluster's state, if any."""
+    return str((cluster.get("status") or {}).get("message") or "")
 
 
 def age(item: Data) -> tuple[bool, str, str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ...model.errors import AlreadyExists, InUse, InvalidRequest, NotFound
 from ...model.labels import CLUSTER
@@ -21,9 +21,9 @@ from .api import Api
 from .calls import Calls
 from .comparison import create_body, differences, update_body
 from .health import failure
-from .naming import Data, Ours, age, find_ours, is_going, node_state
+from .naming import Data, Ours, age, find_ours, is_going, state_of
 from .settings import DoksSettings
-from .sizes import check_size, gpus_of
+from .sizes import check_size, gpus_of, sizes_offered
 from .tags import from_tags, to_tags
 
 _OF_CLUSTER = {
@@ -82,6 +82,28 @@ def check_creatable(spec: NodePoolSpec, settings: DoksSettings) -> None:
         )
 
 
+def makeable(call: Calls, api: Api, specs: Sequence[NodePoolSpec], settings: DoksSettings) -> list[NodePoolSpec]:
+    """Those that DOKS can make, to begin a cluster with: the others are told of one by one, once there is a cluster.
+
+    Raises:
+        InvalidRequest: it is none of them.
+    """
+    offered = sizes_offered(call, api.kubernetes)
+    found: list[NodePoolSpec] = []
+    refused: list[InvalidRequest] = []
+    for spec in specs:
+        try:
+            check_creatable(spec, settings)
+            check_size(spec, offered)
+        except InvalidRequest as error:
+            refused.append(error)
+        else:
+            found.append(spec)
+    if not found:
+        raise refused[0]
+    return found
+
+
 def as_created(spec: NodePoolSpec) -> Data:
     """What makes the node pool, alone or together with its cluster."""
     return create_body(spec, tags=to_tags(spec.tags))
@@ -89,7 +111,7 @@ def as_created(spec: NodePoolSpec) -> Data:
 
 def create(call: Calls, api: Api, cluster: Data, spec: NodePoolSpec) -> ObservedNodePool | None:
     """Create the node pool; None when DOKS says that there is one of that name by now."""
-    check_size(call, api.kubernetes, spec)
+    check_size(spec, sizes_offered(call, api.kubernetes))
     try:
         reply = call(api.kubernetes.add_node_pool, cluster["id"], as_created(spec))
     except AlreadyExists:
@@ -118,7 +140,7 @@ def change(
             call(api.kubernetes.delete_node_pool, cluster["id"], spare["id"])
     observed = observe(found.first, cluster)
     refuse_another_shape(spec, observed)
-    busy = cluster["status"].get("state") in _OF_CLUSTER or observed.status is ProviderStatus.DELETING
+    busy = state_of(cluster) in _OF_CLUSTER or observed.status is ProviderStatus.DELETING
     if busy or not differences(spec, observed):
         return observed
     check_creatable(spec, settings)
@@ -135,7 +157,7 @@ def delete(call: Calls, api: Api, cluster: Data, found: Ours) -> Deletion:
     """
     going = {found.first["id"], *(spare["id"] for spare in found.spare)}
     last = all(pool["id"] in going or is_going(pool) for pool in cluster["node_pools"])
-    if cluster["status"].get("state") == "deleting":
+    if state_of(cluster) == "deleting":
         return Deletion.UNDER_WAY
     for pool in (found.first, *found.spare):
         if is_going(pool):
@@ -172,12 +194,12 @@ def observe(pool: Data, cluster: Data) -> ObservedNodePool:
 
 def _status(pool: Data, cluster: Data) -> ProviderStatus:
     """Ready is as many nodes as there are to be, all of them running. A state that is new to us means: wait."""
-    whole = _OF_CLUSTER.get(cluster["status"].get("state"))
+    whole = _OF_CLUSTER.get(state_of(cluster))
     if whole:
         return whole
     if is_going(pool):
         return ProviderStatus.DELETING
-    states = [node_state(node) for node in pool.get("nodes") or ()]
+    states = [state_of(node) for node in pool.get("nodes") or ()]
     if len(states) == pool["count"] and all(state == "running" for state in states):
         return ProviderStatus.ACTIVE
     return ProviderStatus.UPDATING if "running" in states else ProviderStatus.CREATING

@@ -26,15 +26,15 @@ def gpus_of(size: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def check_size(call: Calls, kubernetes: Kubernetes, spec: NodePoolSpec) -> None:
-    """Ask which sizes DOKS has. One read, before a node pool is made.
+def sizes_offered(call: Calls, kubernetes: Kubernetes) -> frozenset[str]:
+    """The slugs of the sizes that DOKS has. One read, before a cluster or a node pool is made."""
+    return frozenset(size["slug"] for size in call(kubernetes.list_options)["options"]["sizes"])
 
-    Raises:
-        InvalidRequest: not this one; the text says which it has.
-    """
-    sizes = {size["slug"] for size in call(kubernetes.list_options)["options"]["sizes"]}
-    if spec.machine_type not in sizes:
-        fitting = sorted(size for size in sizes if size.startswith(_GPU_PREFIX) or not spec.gpus_per_node)
+
+def check_size(spec: NodePoolSpec, offered: frozenset[str]) -> None:
+    """Raises InvalidRequest where DOKS has no such size; the text says which it has."""
+    if spec.machine_type not in offered:
+        fitting = sorted(size for size in offered if size.startswith(_GPU_PREFIX) or not spec.gpus_per_node)
         raise InvalidRequest(
             f"node pool {spec.name!r}: DOKS has no machine type {spec.machine_type}; it has {', '.join(fitting)}"
         )
