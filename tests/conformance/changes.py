@@ -18,8 +18,18 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import NodePoolSpec
 
 from .flags import needs_of_the_subject
-from .life import REPEATS, active_cluster, active_node_pool, changed, ensure_cluster, is_version, smallest, standing
-from .subject import Case, GivesChangesUp, Subject
+from .life import (
+    REPEATS,
+    active_cluster,
+    active_node_pool,
+    bring_up,
+    changed,
+    ensure_cluster,
+    is_version,
+    smallest,
+    standing,
+)
+from .subject import Autoscales, Case, GivesChangesUp, Subject
 
 _TAINT = Taint(key="team", effect="NoSchedule", value="blue")
 
@@ -82,6 +92,7 @@ def the_order_of_places_labels_and_taints_means_nothing(subject: Subject) -> Non
 
 def _autoscaled(subject: Subject) -> NodePoolSpec:
     """Have a node pool that the autoscaler has brought from `nodes` to three more in each place, as it is wanted."""
+    assert isinstance(subject, Autoscales)
     step = smallest(subject)
     bounds = NodeBounds(least=step, most=subject.node_pool.nodes + 5 * step)
     wanted = dataclasses.replace(subject.node_pool, bounds=bounds)
@@ -90,6 +101,7 @@ def _autoscaled(subject: Subject) -> NodePoolSpec:
     return wanted
 
 
+@needs_of_the_subject("autoscale")
 def a_count_that_the_autoscaler_moved_is_left_alone(subject: Subject) -> None:
     kept = dataclasses.replace(_autoscaled(subject), keep_count=True)
     moved, before = standing(subject), subject.writes()
@@ -100,6 +112,7 @@ def a_count_that_the_autoscaler_moved_is_left_alone(subject: Subject) -> None:
     assert subject.writes() == before
 
 
+@needs_of_the_subject("autoscale")
 @needs_of_the_subject("sees_autoscaling", unless_it_says=True)
 def a_count_that_the_autoscaler_moved_is_seen_and_put_back_without_one(subject: Subject) -> None:
     wanted, nodes = _autoscaled(subject), subject.node_pool.nodes
@@ -109,6 +122,22 @@ def a_count_that_the_autoscaler_moved_is_seen_and_put_back_without_one(subject: 
     assert after.nodes == nodes
 
 
+def bounds_are_set_moved_and_taken_away_in_place(subject: Subject) -> None:
+    active_node_pool(subject)
+    own, step = dataclasses.replace(subject.node_pool, keep_count=True), smallest(subject)
+    for most, *paths in (
+        (own.nodes + 5 * step, "autoscaling.minNodes", "autoscaling.maxNodes"),
+        (own.nodes + 9 * step, "autoscaling.maxNodes"),
+    ):
+        bounds = NodeBounds(least=step, most=most)
+        assert changed(subject, dataclasses.replace(own, bounds=bounds), *paths).bounds == bounds
+    bring_up(subject, subject.node_pool)
+    after = standing(subject)
+    fixed = NodeBounds(least=own.nodes, most=own.nodes)  # as providers say it that have no size without bounds
+    assert (after.bounds or fixed, after.nodes) == (fixed, own.nodes)
+
+
+@needs_of_the_subject("sees_autoscaling", unless_it_says=True)
 def bounds_take_the_count_along_only_where_it_is_outside_of_them(subject: Subject) -> None:
     active_node_pool(subject)
     own, step = dataclasses.replace(subject.node_pool, keep_count=True), smallest(subject)
@@ -211,6 +240,7 @@ CHANGES: tuple[Case, ...] = (
     the_order_of_places_labels_and_taints_means_nothing,
     a_count_that_the_autoscaler_moved_is_left_alone,
     a_count_that_the_autoscaler_moved_is_seen_and_put_back_without_one,
+    bounds_are_set_moved_and_taken_away_in_place,
     bounds_take_the_count_along_only_where_it_is_outside_of_them,
     a_change_that_is_under_way_is_not_sent_again,
     a_change_that_the_provider_gave_up_is_told_and_sent_again_only_without_its_id,

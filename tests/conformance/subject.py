@@ -71,9 +71,6 @@ class Subject(Protocol):
         One that is timed out gets no answer and has no effect.
         """
 
-    def autoscale(self, nodes: int) -> None:
-        """The cluster's autoscaler moves the node pool's size, within its bounds, and the provider has noticed."""
-
     def edit(self, *, labels: Mapping[str, str], taints: Sequence[Taint]) -> None:
         """Somebody changes the node pool at the provider by hand: these are all its labels and taints afterwards."""
 
@@ -112,12 +109,15 @@ class ChangesInSteps(Protocol):
         """How many calls that change something it takes at most until a node pool is as it is wanted."""
 
 
-class HidesAutoscaling(Protocol):
-    """Optional: False at a provider that does not say what the autoscaler made of a node pool's size."""
+@runtime_checkable
+class Autoscales(Protocol):
+    """Optional: a provider whose autoscaler can be made to act, beside its bounds.
 
-    @property
-    def sees_autoscaling(self) -> bool:
-        """Whether the driver sees a size that the autoscaler moved."""
+    Where the provider does not say afterwards what has become of the size, the subject has `sees_autoscaling = False`.
+    """
+
+    def autoscale(self, nodes: int) -> None:
+        """The cluster's autoscaler moves the node pool's size, within its bounds, and the provider has noticed."""
 
 
 @runtime_checkable
