@@ -22,6 +22,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     Unavailable,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import Deletion
 from ansible_collections.better_compute.fleet.tests.support.gke_subject import CLUSTER, NODE_POOL, GkeSubject
 
 OTHER = dataclasses.replace(NODE_POOL, name="cpu", machine_type="e2-standard-4", gpus_per_node=0, gpu_type=None)
@@ -136,6 +137,62 @@ def test_a_cluster_that_is_being_made_takes_no_node_pool_yet_and_is_not_deleted(
         google.open().ensure_node_pool(CLUSTER, NODE_POOL, None)
     with pytest.raises(OperationInProgress):
         google.open().delete_cluster(CLUSTER)
+
+
+def test_what_gke_does_by_itself_means_wait(google: GkeSubject) -> None:
+    google.stand(OTHER)
+    name = google.node_pool_name().partition("/nodePools")[0]
+    google.gcp.console.repair_cluster(name, seconds=600)
+    driver = google.open()
+    for refused in (
+        lambda: driver.ensure_node_pool(CLUSTER, NODE_POOL, None),
+        lambda: driver.delete_node_pool(CLUSTER, OTHER.name, OTHER.tags),
+        lambda: driver.delete_cluster(CLUSTER),
+    ):
+        with pytest.raises(OperationInProgress):
+            refused()
+    newer = dataclasses.replace(CLUSTER, version="1.35")
+    assert driver.ensure_cluster(newer).status is ProviderStatus.UPDATING
+    google.settle()
+    google.engine.faults.add(
+        "gcp",
+        "gke.UpdateCluster",
+        Error(status=400, code="FAILED_PRECONDITION", message="Cluster is running incompatible operation o-1."),
+    )
+    assert google.open().ensure_cluster(newer).status is ProviderStatus.UPDATING
+
+
+def test_an_upgrade_that_gke_gave_up_is_told_for_a_while_and_then_sent_again(google: GkeSubject) -> None:
+    google.stand(OTHER)
+    newer = dataclasses.replace(CLUSTER, version="1.35")
+    google.gcp.failures.add("update", canonical="PERMISSION_DENIED", message="no right to the network")
+    google.open().ensure_cluster(newer)
+    google.clock.advance(20 * 60)
+    after = google.engine.log.mark
+    for _time in range(3):
+        with pytest.raises(PermissionDenied, match="no right to the network"):
+            google.open().ensure_cluster(newer)
+    assert google.changes(after) == []
+    found = google.open().get_cluster(newer)
+    assert found is not None
+    assert found.status is ProviderStatus.ACTIVE
+    google.settle()
+    assert google.open().ensure_cluster(newer).status is ProviderStatus.UPDATING
+    assert google.changes(after) == ["UpdateCluster"]
+
+
+def test_a_delete_that_fails_is_sent_again_until_gke_says_that_it_is_gone(google: GkeSubject) -> None:
+    google.stand()
+    google.gcp.failures.add("delete", message="something holds it")
+    seen = set()
+    for _time in range(4):
+        with contextlib.suppress(OperationInProgress):
+            seen.add(google.open().delete_cluster(CLUSTER))
+        google.clock.advance(200)
+    google.settle()
+    assert google.open().delete_cluster(CLUSTER) is Deletion.GONE
+    assert Deletion.UNDER_WAY in seen
+    assert google.leftovers() == []
 
 
 def test_an_operation_that_was_sent_is_asked_about_and_another_is_not_sent(google: GkeSubject) -> None:

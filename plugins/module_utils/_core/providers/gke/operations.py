@@ -55,20 +55,22 @@ def read(call: Calls, gke: ClusterManagerClient, where: Address, name: str) -> O
 
 
 def last_upgrade(call: Calls, gke: ClusterManagerClient, where: Address) -> Operation | None:
-    """The newest upgrade of the cluster's control plane that GKE still knows of. One read."""
+    """The newest upgrade of the cluster's control plane; None: there is none, or GKE cannot tell. One read."""
     return _newest(call, gke, where, f"/clusters/{where.cluster.name}", kind="UPGRADE_MASTER")
 
 
 def last_of_node_pool(call: Calls, gke: ClusterManagerClient, where: Address, name: str) -> Operation | None:
-    """The newest operation on a node pool that GKE still knows of, whoever began it. One read."""
+    """The newest operation on a node pool, whoever began it; None: there is none, or GKE cannot tell. One read."""
     return _newest(call, gke, where, f"/clusters/{where.cluster.name}/nodePools/{name}")
 
 
 def _newest(
     call: Calls, gke: ClusterManagerClient, where: Address, target: str, *, kind: str | None = None
 ) -> Operation | None:
-    listed = call(gke.list_operations, {"parent": where.location}).operations
-    found = [observe(operation) for operation in listed if operation.target_link.endswith(target)]
+    listed = call(gke.list_operations, {"parent": where.location})
+    if listed.missing_zones:
+        return None  # a newer one may be among those that GKE does not see at present
+    found = [observe(operation) for operation in listed.operations if operation.target_link.endswith(target)]
     return max((one for one in found if kind in (None, one.kind)), key=lambda one: one.began_at, default=None)
 
 
