@@ -99,11 +99,12 @@ def test_private_nodes_are_refused(ocean: DoksSubject) -> None:
         dataclasses.replace(NODE_POOL, name="many", nodes=90),
     ],
 )
-def test_a_node_pool_that_is_refused_does_not_keep_the_others_from_having_their_cluster(
-    ocean: DoksSubject, bad: NodePoolSpec
-) -> None:
+def test_a_create_with_a_node_pool_that_is_refused_makes_nothing(ocean: DoksSubject, bad: NodePoolSpec) -> None:
     ocean.cloud.capacity.limit(20)
-    ocean.open().ensure_cluster(CLUSTER, (bad, SMALL))
+    with pytest.raises((InvalidRequest, ProviderQuotaExceeded)):
+        ocean.open().ensure_cluster(CLUSTER, (bad, SMALL))
+    assert list(ocean.leftovers()) == []
+    ocean.open().ensure_cluster(CLUSTER, (SMALL,))
     assert [pool["name"] for pool in ocean.shown()["node_pools"]] == ["small"]
 
 
@@ -120,15 +121,12 @@ def test_a_cluster_of_which_every_node_pool_is_refused_says_why(ocean: DoksSubje
     assert list(ocean.leftovers()) == []
 
 
-def test_a_stockout_that_refuses_the_create_is_left_out_of_it(ocean: DoksSubject) -> None:
+def test_a_stockout_that_refuses_the_create_is_typed(ocean: DoksSubject) -> None:
     no = Error(status=422, code="unprocessable_entity", message="insufficient capacity for size gpu-h100x8-640gb")
-    ocean.engine.faults.add("digitalocean", "POST clusters", no, times=2)
-    ocean.open().ensure_cluster(CLUSTER, (NODE_POOL, SMALL))
-    assert [pool["name"] for pool in ocean.shown()["node_pools"]] == ["small"]
     ocean.engine.faults.add("digitalocean", "POST clusters", no)
-    other = dataclasses.replace(CLUSTER, name="bc-other", tags={"better-compute.dev/cluster": "kcl_other"})
     with pytest.raises(StockedOut):
-        ocean.open().ensure_cluster(other, (NODE_POOL,))
+        ocean.open().ensure_cluster(CLUSTER, (NODE_POOL, SMALL))
+    assert list(ocean.leftovers()) == []
 
 
 def test_a_create_whose_reply_was_lost_is_found_by_its_name_and_marks(ocean: DoksSubject) -> None:

@@ -15,8 +15,6 @@ from ...model.errors import (
     InvalidRequest,
     NotFound,
     OperationInProgress,
-    ProviderQuotaExceeded,
-    StockedOut,
 )
 from ...model.labels import CLUSTER
 from ...model.observed import ObservedCluster
@@ -94,19 +92,19 @@ def left_over(call: Calls, api: Api, spec: ClusterSpec, *, known_id: str | None)
 
 
 def create(call: Calls, api: Api, spec: ClusterSpec, node_pools: Sequence[Data]) -> Data | None:
-    """Create the cluster with its first node pools; with fewer where DOKS refuses one of them.
+    """Create the cluster with its first node pools.
 
     Returns:
         DOKS's description; None when it says that there is one of that name by now.
 
     Raises:
-        StockedOut, ProviderQuotaExceeded, InvalidRequest, …: with none of the node pools it can be made.
+        StockedOut, ProviderQuotaExceeded, InvalidRequest, …: it is refused with these node pools.
     """
-    attempts = [list(node_pools), *([pool] for pool in node_pools if len(node_pools) > 1)]
-    for pools in attempts[:-1]:
-        with contextlib.suppress(StockedOut, ProviderQuotaExceeded, InvalidRequest):
-            return _create(call, api, spec, pools)
-    return _create(call, api, spec, attempts[-1])
+    try:
+        created: Data = call(api.kubernetes.create_cluster, _create_body(spec, node_pools))["kubernetes_cluster"]
+    except AlreadyExists:
+        return None
+    return created
 
 
 def upgrade(call: Calls, api: Api, spec: ClusterSpec, cluster: Data) -> ObservedCluster:
@@ -170,14 +168,6 @@ def observe(cluster: Data) -> ObservedCluster:
         private_nodes=False,
         tags=from_tags(cluster["tags"]),
     )
-
-
-def _create(call: Calls, api: Api, spec: ClusterSpec, node_pools: Sequence[Data]) -> Data | None:
-    try:
-        created: Data = call(api.kubernetes.create_cluster, _create_body(spec, node_pools))["kubernetes_cluster"]
-    except AlreadyExists:
-        return None
-    return created
 
 
 def _outputs(cluster: Data) -> ClusterOutputs | None:

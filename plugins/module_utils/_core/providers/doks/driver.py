@@ -174,8 +174,8 @@ class DoksDriver:
             raise InvalidRequest(f"cluster {spec.name!r} is to have private nodes: DOKS has none")
         if not first:
             raise NeedsNodes(f"cluster {spec.name!r} has no node pool yet: DOKS makes no cluster without one")
-        makeable = node_pools.makeable(call, self._api, first, self._settings)
-        created = clusters.create(call, self._api, spec, [node_pools.as_created(one) for one in makeable])
+        node_pools.check_makeable(call, self._api, first, self._settings)
+        created = clusters.create(call, self._api, spec, [node_pools.as_created(one) for one in first])
         if not created:
             # Made by another process just now, or by an earlier call whose reply was lost.
             found = self._find(call, spec)

@@ -82,26 +82,12 @@ def check_creatable(spec: NodePoolSpec, settings: DoksSettings) -> None:
         )
 
 
-def makeable(call: Calls, api: Api, specs: Sequence[NodePoolSpec], settings: DoksSettings) -> list[NodePoolSpec]:
-    """Those that DOKS can make, to begin a cluster with: the others are told of one by one, once there is a cluster.
-
-    Raises:
-        InvalidRequest: it is none of them.
-    """
+def check_makeable(call: Calls, api: Api, specs: Sequence[NodePoolSpec], settings: DoksSettings) -> None:
+    """Raises InvalidRequest where DOKS will never make one of them, to begin a cluster with."""
     offered = sizes_offered(call, api.kubernetes)
-    found: list[NodePoolSpec] = []
-    refused: list[InvalidRequest] = []
     for spec in specs:
-        try:
-            check_creatable(spec, settings)
-            check_size(spec, offered)
-        except InvalidRequest as error:
-            refused.append(error)
-        else:
-            found.append(spec)
-    if not found:
-        raise refused[0]
-    return found
+        check_creatable(spec, settings)
+        check_size(spec, offered)
 
 
 def as_created(spec: NodePoolSpec) -> Data:
