@@ -130,8 +130,8 @@ class Driver(Protocol):
         Arguments:
             first: node pools that are created in the same call where the provider makes no cluster without nodes
                 (`capabilities.cluster_needs_nodes`). Of no effect elsewhere, and on a cluster that is there: what is
-                missing then is ensure_node_pool's. One of them that gets no machines does not lose the cluster. A create
-                that is refused because of one of them makes nothing: the pass tries each alone.
+                missing then is ensure_node_pool's. One of them that gets no machines does not lose the cluster. A
+                create that is refused because of one of them makes nothing: the pass tries each alone.
 
         Raises:
             AlreadyExists: a cluster of that name is not ours.
