@@ -161,6 +161,8 @@ def test_zones_of_other_regions_count_for_the_clusters_there_alone(google: GkeSu
     google.stand(both)
     assert google.machines_of() == 2
     assert google.converge(both) == []
+    google.converge(dataclasses.replace(both, bounds=NodeBounds(least=2, most=8), keep_count=True))
+    assert google.standing().bounds == NodeBounds(least=1, most=4)
 
 
 def test_a_pass_over_what_is_converged_is_one_call(google: GkeSubject) -> None:

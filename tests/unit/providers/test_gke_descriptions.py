@@ -23,8 +23,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke import (
     clusters,
+    descriptions,
     operations,
-    requests,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.addresses import Address
 from ansible_collections.better_compute.fleet.tests.support.gke_subject import CLUSTER
@@ -57,12 +57,12 @@ def cluster(status: str | int, **fields: Any) -> Any:
     ],
 )
 def test_a_node_pools_status(status: str, seen: ProviderStatus) -> None:
-    assert requests.observe(pool(status)).status is seen
+    assert descriptions.observe(pool(status)).status is seen
 
 
 @pytest.mark.filterwarnings("ignore:Unrecognized")
 def test_a_status_that_is_new_to_us_means_wait() -> None:
-    assert requests.observe(pool(99)).status is ProviderStatus.UPDATING
+    assert descriptions.observe(pool(99)).status is ProviderStatus.UPDATING
     assert clusters.observe(cluster(99)).status is ProviderStatus.UPDATING
     assert operations.observe(api.Operation(name="o", status=99)).fate is operations.Fate.UNDER_WAY
 
@@ -84,11 +84,11 @@ def test_a_status_that_is_new_to_us_means_wait() -> None:
 def test_a_failure_is_typed_by_its_newest_lack(
     status: str, conditions: list[tuple[str, str]], kind: type[ProviderError]
 ) -> None:
-    assert type(requests.observe(pool(status, *conditions)).failure) is kind
+    assert type(descriptions.observe(pool(status, *conditions)).failure) is kind
 
 
 def test_conditions_of_what_runs_are_history() -> None:
-    assert requests.observe(pool("RUNNING", ("GCE_STOCKOUT", "none"))).failure is None
+    assert descriptions.observe(pool("RUNNING", ("GCE_STOCKOUT", "none"))).failure is None
     assert clusters.observe(cluster("RUNNING", conditions=[{"code": "GCE_STOCKOUT", "message": "none"}])).message == ""
 
 

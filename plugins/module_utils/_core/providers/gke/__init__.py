@@ -7,7 +7,7 @@
 - calls: one API call with retries for throttling. errors: Google's errors and conditions in the contract's words.
 - addresses, places: resource names; regions and zones. resource_labels: our tags as Google's labels.
 - clusters, node_pools: one kind of resource each. node_pool_changes: what is changed of a node pool that stands.
-- requests, comparison, taints, sizes: node pools as requests, GKE and the contract have them, without a call.
+- descriptions, comparison, taints, sizes: node pools as requests, GKE and the contract have them, without a call.
 - operations: what became of a change.
 - driver: the contract, put together from these.
 """

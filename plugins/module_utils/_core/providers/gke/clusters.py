@@ -21,10 +21,10 @@ from ..contract import ClusterSpec, Deletion, NodePoolSpec
 from . import operations
 from .addresses import Address
 from .calls import Calls
+from .descriptions import new_node_pool
 from .errors import bounded
 from .operations import Fate
 from .places import default_zones, in_region, region_of
-from .requests import new_node_pool
 from .resource_labels import carries, from_resource_labels, to_resource_labels
 from .settings import GkeSettings
 

@@ -20,8 +20,8 @@ from . import clusters, node_pool_changes, node_pools
 from .addresses import Address
 from .calls import Calls
 from .comparison import differences
+from .descriptions import observe
 from .places import check_location
-from .requests import observe
 from .settings import GkeSettings
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from . import node_pools, operations
 from .addresses import Address
 from .calls import Calls
 from .comparison import changed, differences, labels_after, taints_after
+from .descriptions import autoscaling, observe
 from .operations import Fate
 from .places import as_observed
-from .requests import autoscaling, observe
 from .sizes import Asked, Rebound, Resize, next_of_size
 from .taints import in_gke_words
 
@@ -89,7 +89,7 @@ def _send(
     if isinstance(step, Resize):
         reply = call(gke.set_node_pool_size, {"name": name, "node_count": step.per_zone})
     elif isinstance(step, Rebound):
-        reply = call(gke.set_node_pool_autoscaling, {"name": name, "autoscaling": autoscaling(spec)})
+        reply = call(gke.set_node_pool_autoscaling, {"name": name, "autoscaling": autoscaling(wanted if spec.places else spec)})
     else:
         sets = _sets(wanted, fresh, raw=raw, asked=step)
         if not sets:

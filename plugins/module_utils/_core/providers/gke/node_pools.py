@@ -14,8 +14,8 @@ from ...model.states import ProviderStatus
 from ..contract import Deletion, NodePoolSpec
 from .addresses import Address
 from .calls import Calls
+from .descriptions import just_sent, new_node_pool, observe
 from .places import in_region
-from .requests import just_sent, new_node_pool, observe
 from .resource_labels import carries
 
 if TYPE_CHECKING:
