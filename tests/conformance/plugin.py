@@ -12,6 +12,7 @@ A case is skipped by a flag or not at all: any other skip counts as failed.
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Generator
 from pathlib import Path
@@ -56,9 +57,9 @@ def _case_of(item: pytest.Item) -> str | None:
     """The case that a test is about; None when it is about none."""
     if not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
         return None
-    from .cases import CASES
-
-    return next((case.__name__ for case in CASES if case in item.callspec.params.values()), None)
+    functions = [value for value in item.callspec.params.values() if inspect.isfunction(value)]
+    of_this_suite = [function for function in functions if function.__module__.startswith(f"{__package__}.")]
+    return next((function.__name__ for function in of_this_suite), None)
 
 
 @pytest.hookimpl(wrapper=True)

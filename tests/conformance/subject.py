@@ -111,13 +111,18 @@ class ChangesInSteps(Protocol):
 
 @runtime_checkable
 class Autoscales(Protocol):
-    """Optional: a provider whose autoscaler can be made to act, beside its bounds.
-
-    Where the provider does not say afterwards what has become of the size, the subject has `sees_autoscaling = False`.
-    """
+    """Optional: a provider whose autoscaler can be made to act."""
 
     def autoscale(self, nodes: int) -> None:
         """The cluster's autoscaler moves the node pool's size, within its bounds, and the provider has noticed."""
+
+
+class HidesAutoscaling(Protocol):
+    """Optional: a provider that does not say what the autoscaler has made of a node pool's size."""
+
+    @property
+    def sees_autoscaling(self) -> bool:
+        """False."""
 
 
 @runtime_checkable
