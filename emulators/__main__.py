@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         machine_times=MachineTimes().divided_by(haste),
     ) as world:
         world.digitalocean.rate_limit.speed_up(haste)
-        control = ControlApi(world.engine)
+        control = ControlApi(world.engine, world.machines)
         stop = control.shutdown
         signal.signal(signal.SIGTERM, lambda _number, _frame: stop.set())
         signal.signal(signal.SIGINT, lambda _number, _frame: stop.set())

@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A small HTTP API on loopback by which another process looks into the world: what exists, what was asked, shutdown.
 
-GET /inventory, GET /requests (counts by call, and how many changed something), POST /shutdown. It holds no secret.
+GET /inventory, GET /requests (counts by call, and how many changed something), POST /preempt (every Spot machine gets
+its notice), POST /shutdown. It holds no secret.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Final
 from werkzeug.serving import WSGIRequestHandler, make_server
 
 from .engine import Engine
+from .machines import EmulatedMachines
 
 _POLL_SECONDS: Final = 0.02
 """How soon the server notices that it is to stop."""
@@ -34,9 +36,10 @@ class ControlApi:
         shutdown: set when somebody asked for the end.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, machines: EmulatedMachines) -> None:
         """Listen on a free loopback port."""
         self._engine = engine
+        self._machines = machines
         self.shutdown = Event()
         self._server = make_server("127.0.0.1", 0, self._serve, threaded=True, request_handler=_QuietHandler)
         self._thread = Thread(
@@ -72,6 +75,11 @@ class ControlApi:
             case "GET", "/requests":
                 log = self._engine.log
                 return "200 OK", {"total": log.mark, "writes": len(log.writes()), "calls": log.counts()}
+            case "POST", "/preempt":
+                going = [machine.instance_id for machine in self._machines.running() if machine.spot]
+                for instance_id in going:
+                    self._machines.preempt(instance_id)
+                return "202 Accepted", {"machines": going}
             case "POST", "/shutdown":
                 self.shutdown.set()
                 return "202 Accepted", {}

@@ -1,19 +1,25 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs ansible-playbook and ad-hoc modules as a person would, and reads what the modules returned."""
+"""Runs ansible-playbook as a person would, and reads what the modules returned."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .stage import Stage
 
 _COLLECTION = "better_compute.fleet"
+
+_WAIT_SECONDS = 120
+"""How long a run may wait for the pools; they take a quarter of it."""
+
+Booking = dict[str, Any]
+"""A reservation as `bc_reservation` returns it."""
 
 
 class AnsibleFailed(Exception):
@@ -39,19 +45,26 @@ class Ansible:
         Raises:
             AnsibleFailed: with the module's message.
         """
-        variables = json.dumps({"src": str(document), "prune": prune, "wait_timeout": 90})
-        playbook = str(self._checkout / "playbooks" / "fleet.yml")
-        arguments = [playbook, "-e", variables, *(["--check"] if check else [])]
-        return self._run("ansible-playbook", arguments, action=f"{_COLLECTION}.bc_fleet")
+        variables = {"src": str(document), "prune": prune, "wait_timeout": _WAIT_SECONDS}
+        options = ["--check"] if check else []
+        return self._playbook("playbooks/fleet.yml", variables, *options, action=f"{_COLLECTION}.bc_fleet")
 
-    def module(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Run one module ad hoc and return its result.
+    def bookings(self, name: str, *, pools: Sequence[str], spot: bool = False, state: str = "present") -> list[Booking]:
+        """Run booking.yml: book a GPU under a name in each pool, or give it back.
+
+        Returns:
+            The reservations, in the order of the pools.
 
         Raises:
             AnsibleFailed: with the module's message.
         """
-        action = f"{_COLLECTION}.{name}"
-        return self._run("ansible", ["localhost", "-m", action, "-a", json.dumps(dict(arguments))], action=action)
+        variables = {"booking": name, "pools": list(pools), "spot": spot, "state": state}
+        done = self._playbook("quickstart/booking.yml", variables, action=f"{_COLLECTION}.bc_reservation")
+        return [result["reservation"] for result in done["results"]]
+
+    def _playbook(self, path: str, variables: Mapping[str, Any], *options: str, action: str) -> dict[str, Any]:
+        arguments = [str(self._checkout / path), "-e", json.dumps(dict(variables)), *options]
+        return self._run("ansible-playbook", arguments, action=action)
 
     def _run(self, program: str, arguments: list[str], *, action: str) -> dict[str, Any]:
         self._runs += 1

@@ -53,7 +53,9 @@ class Report:
 
     def substrate(self, view: Mapping[str, Any]) -> None:
         """Where a pool stands, once for each change."""
-        text = f"{view['pool']}: {view['state']}, {view['nodes_joined']} of {view['nodes_listed']} Nodes joined"
+        text = f"{view['pool']}: {view['state']}"
+        if view["nodes_listed"]:
+            text += f", {view['nodes_joined']} of {view['nodes_listed']} Nodes joined"
         if view["message"]:
             text += f" ({view['message']})"
         if self._last.get(view["pool"]) != text:

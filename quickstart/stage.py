@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from . import clouds
 from .processes import Interrupts, await_ends, descendants
 
 _PACKAGE = "ansible_collections.better_compute.fleet"
@@ -32,6 +33,8 @@ _GOODBYE_SECONDS = 15
 
 _SETTINGS = """\
 # Written by the quickstart. A real deployment's file has the same sections: see README.md.
+operator = "quickstart"
+
 [store]
 database_url = "sqlite:///{database}"
 
@@ -61,6 +64,7 @@ class Stage:
     Attributes:
         folder: settings, database, logs; made anew each time.
         environment: what the product's processes are started with.
+        endpoints: where the emulated clouds are, as they said it themselves.
     """
 
     def __init__(self, folder: Path, interrupts: Interrupts) -> None:
@@ -69,7 +73,7 @@ class Stage:
         self.folder = folder
         self.settings_file = folder / "fleet.toml"
         self.environment: dict[str, str] = {}
-        self._control = ""
+        self.endpoints: dict[str, Any] = {}
         self._processes: list[tuple[str, subprocess.Popen[bytes]]] = []
 
     def __enter__(self) -> Self:
@@ -77,8 +81,7 @@ class Stage:
         shutil.rmtree(self.folder, ignore_errors=True)
         (self.folder / "state").mkdir(parents=True, mode=0o700)
         try:
-            self._start_world()
-            self._start_daemon()
+            self._start()
         except BaseException:
             self.close()
             raise
@@ -96,11 +99,25 @@ class Stage:
             _end(process)
         self._processes.clear()
 
+    def document(self, data: Mapping[str, Any], name: str) -> Path:
+        """Put a document into the folder, with its accounts at the emulated clouds."""
+        path = self.folder / name
+        path.write_text(json.dumps(clouds.emulated(data, self.endpoints), indent=2) + "\n", encoding="utf-8")
+        return path
+
     def inventory(self) -> list[dict[str, Any]]:
         """What exists at the emulated providers, in their clusters, and as machines."""
-        with urllib.request.urlopen(f"{self._control}/inventory", timeout=10) as reply:  # noqa: S310 -- our own loopback
-            items: list[dict[str, Any]] = json.load(reply)["items"]
+        items: list[dict[str, Any]] = self._control("GET", "inventory")["items"]
         return items
+
+    def preempt(self) -> list[str]:
+        """Have the emulated providers take back every Spot machine.
+
+        Returns:
+            The machines' ids.
+        """
+        machines: list[str] = self._control("POST", "preempt")["machines"]
+        return machines
 
     def run(self, command: Sequence[str], *, log: str, environment: Mapping[str, str] | None = None) -> int:
         """Run one of the product's commands to its end; its output goes to a file of the folder.
@@ -125,29 +142,24 @@ class Stage:
                 _end(process)
                 self._processes.remove((log, process))
 
-    def _start_world(self) -> None:
-        line = self._start(
-            "emulators",
-            ["--haste", str(_HASTE), "--while-stdin-is-open"],
-            environment=dict(os.environ),
-        )
-        endpoints = json.loads(line)
-        self._control = endpoints["control"]
-        aws = endpoints["aws"]
-        # The document is the real one: only the environment sends its AWS account to the emulator.
-        kept = {
-            key: value for key, value in os.environ.items() if not key.startswith(("AWS_", "BC_FLEET_", "ANSIBLE_"))
-        }
-        self.environment = kept | {
-            "AWS_ENDPOINT_URL": aws["endpoint_url"],
-            "AWS_ACCESS_KEY_ID": aws["access_key_id"],
-            "AWS_SECRET_ACCESS_KEY": aws["secret_access_key"],
-            "AWS_DEFAULT_REGION": aws["region"],
-            "AWS_EC2_METADATA_DISABLED": "true",
-            "BC_FLEET_SETTINGS": str(self.settings_file),
-        }
+    def _control(self, method: str, what: str) -> dict[str, Any]:
+        request = urllib.request.Request(f"{self.endpoints['control']}/{what}", method=method)  # noqa: S310 -- loopback
+        with urllib.request.urlopen(request, timeout=10) as reply:  # noqa: S310 -- the same
+            answer: dict[str, Any] = json.load(reply)
+        return answer
 
-    def _start_daemon(self) -> None:
+    def _start(self) -> None:
+        emulators = self._spawn("emulators", ["--haste", str(_HASTE), "--while-stdin-is-open"], environment=os.environ)
+        # The product meets none of the settings and accounts of whoever runs this.
+        ours = ("BC_FLEET_", "ANSIBLE_", *clouds.REAL_ACCOUNTS)
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+        self.environment = kept | {"BC_FLEET_SETTINGS": str(self.settings_file)}
+        self._write_settings()
+        self.endpoints = json.loads(self._first_line("emulators", emulators))
+        self.environment |= clouds.environment(self.endpoints, self.folder / "state")
+        self._first_line("daemon", self._spawn("daemon", ["run"], environment=self.environment))
+
+    def _write_settings(self) -> None:
         port = _free_port()
         settings = _SETTINGS.format(database=self.folder / "state" / "fleet.db", port=port, state=self.folder / "state")
         self.settings_file.write_text(settings, encoding="utf-8")
@@ -160,10 +172,10 @@ class Stage:
         )
         pin = made.stdout.split()[-1]
         self.settings_file.write_text(settings + _AGENT.format(port=port, pin=pin), encoding="utf-8")
-        self._start("daemon", ["run"], environment=self.environment)
 
-    def _start(self, package: str, arguments: Sequence[str], *, environment: Mapping[str, str]) -> str:
-        """Start a process and return the line by which it says that it answers."""
+    def _spawn(
+        self, package: str, arguments: Sequence[str], *, environment: Mapping[str, str]
+    ) -> subprocess.Popen[bytes]:
         with (self.folder / f"{package}.log").open("wb") as log, self._interrupts.held():
             process = subprocess.Popen(
                 [sys.executable, "-m", f"{_PACKAGE}.{package}", *arguments],
@@ -174,6 +186,10 @@ class Stage:
                 start_new_session=True,  # Ctrl-C is ours to pass on, in the right order
             )
             self._processes.append((package, process))
+        return process
+
+    def _first_line(self, package: str, process: subprocess.Popen[bytes]) -> str:
+        """The line by which a process says that it answers."""
         line = process.stdout.readline().decode() if process.stdout else ""
         if not line:
             raise RuntimeError(f"{package} did not start: see {self.folder / f'{package}.log'}")

@@ -65,7 +65,7 @@ EXAMPLES = r"""
     pool: gpu-fleet
     gpus: 1
 
-- name: Give it back
+- name: Give it back, or learn how it ended
   better_compute.fleet.bc_reservation:
     name: train-1
     pool: gpu-fleet
@@ -74,7 +74,9 @@ EXAMPLES = r"""
 
 RETURN = r"""
 reservation:
-  description: The reservation, or null when there is none.
+  description:
+    - The reservation. With O(state=absent), one of that name that has ended already is told as it ended.
+    - Null when there is none.
   returned: success
   type: dict
   contains:

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "fleet.json"
+EXAMPLE = Path(__file__).parents[2] / "examples" / "fleet-aws.json"
 
 
 def example() -> dict[str, Any]:

@@ -40,9 +40,11 @@ def test_a_name_books_once_and_gives_back_once(fleet: Modules) -> None:
 
     released = reservation(fleet, state="absent")
     assert (released["changed"], released["reservation"]["state"]) == (True, "released")
-    nothing = reservation(fleet, state="absent")
-    assert (nothing["failed"], nothing["changed"], nothing["reservation"]) == (False, False, None)
+    again = reservation(fleet, state="absent")
+    assert (again["failed"], again["changed"], again["reservation"]) == (False, False, released["reservation"])
     assert used(fleet) == 0
+    never = reservation(fleet, "never-made", state="absent")
+    assert (never["failed"], never["changed"], never["reservation"]) == (False, False, None)
 
 
 def test_a_name_is_free_again_however_often_it_was_used(fleet: Modules) -> None:

@@ -25,11 +25,20 @@ SIZES = {
         "inference/l4-burst 0 x 1 = 0 (0..4)",
     ],
     "labels-and-taints.yml": ["research/h100 1 x 2 = 2", "research/h100-spot 2 x 2 = 4 spot"],
-    "three-providers.yml": ["l4/l4 1 x 2 = 2"],
     "two-regions.yml": ["l4-us/l4 2 x 2 = 4", "l4-eu/l4 1 x 2 = 2"],
     "versions-and-upgrades.yml": ["steady/l4 1 x 2 = 2"],
     "credentials.json": ["east/l4 1 x 1 = 1", "west/l4 1 x 1 = 1"],
-    "fleet.json": ["gpu-fleet/h100 2 x 2 = 4", "gpu-fleet/h100-spot 1 x 2 = 2 spot"],
+    "fleet.json": [
+        "gpu-aws/h100 2 x 2 = 4",
+        "gpu-aws/h100-spot 1 x 2 = 2 spot",
+        "gpu-gcp/h100 2 x 1 = 2",
+        "gpu-gcp/h100-spot 1 x 1 = 1 spot",
+        "gpu-digitalocean/h100 2 x None = 2",
+        "gpu-digitalocean/h100-spot 1 x None = 1 spot",
+    ],
+    "fleet-aws.json": ["gpu-fleet/h100 2 x 2 = 4", "gpu-fleet/h100-spot 1 x 2 = 2 spot"],
+    "fleet-gcp.json": ["gpu-fleet/h100 2 x 1 = 2", "gpu-fleet/h100-spot 1 x 1 = 1 spot"],
+    "fleet-digitalocean.json": ["gpu-fleet/h100 2 x None = 2", "gpu-fleet/h100-spot 1 x None = 1 spot"],
     "one-small-pool.json": ["small/l4 1 x 1 = 1"],
     "spot-only.yml": ["batch/a100-spot 2 x 2 = 4 spot"],
     "tenants-and-quotas.yml": ["shared/h100 2 x 2 = 4", "acme:acme-own/l4 4 x 1 = 4"],
@@ -40,6 +49,7 @@ SIZES = {
     ],
     "zone-pinned-flavor.json": ["gpu-fleet/h100-a 2 x 1 = 2", "gpu-fleet/h100-b 1 x 1 = 1"],
 }
+PROVIDERS = ["aws", "gcp", "digitalocean"]
 each_example = pytest.mark.parametrize("name", EXAMPLES)
 
 
@@ -77,3 +87,35 @@ def test_an_example_is_what_the_schema_takes_and_names_the_schema(name: str) -> 
     where = json.loads(text)["$schema"] if name.endswith(".json") else text.partition("$schema=")[2].split()[0]
     assert (FOLDER / where).resolve() == FOLDER.parent / "docs" / "schema" / "fleet-config.v1.json"
     assert (FOLDER / where).is_file()
+
+
+def test_the_three_providers_examples_differ_in_what_the_account_calls_things_and_in_nothing_else() -> None:
+    aws, gcp, digitalocean = (_neutral(data_of(f"fleet-{provider}.json")) for provider in PROVIDERS)
+    assert aws == gcp == digitalocean
+
+
+def test_the_example_of_all_three_is_the_three_examples_in_one() -> None:
+    whole = data_of("fleet.json")
+    assert [account["provider"] for account in whole["providerAccounts"]] == PROVIDERS
+    for provider, site, account, pool in zip(
+        PROVIDERS, whole["sites"], whole["providerAccounts"], whole["pools"], strict=True
+    ):
+        one = data_of(f"fleet-{provider}.json")
+        assert account["config"] == one["providerAccounts"][0]["config"]
+        assert pool["policy"] == _on_account(one["pools"][0]["policy"], account["name"])
+        assert site["region"] == one["sites"][0]["region"]
+
+
+def _neutral(data: dict[str, Any]) -> dict[str, Any]:
+    """A document without what its provider has names for."""
+    data["sites"][0]["region"] = ""
+    data["providerAccounts"] = [data["providerAccounts"][0]["name"]]
+    substrate = data["pools"][0]["policy"]["substrate"]
+    substrate["cluster"]["create"]["location"] = ""
+    for flavor in substrate["flavors"]:
+        flavor["machineType"] = flavor["gpus"]["type"] = ""
+    return data
+
+
+def _on_account(policy: dict[str, Any], name: str) -> dict[str, Any]:
+    return {**policy, "substrate": {**policy["substrate"], "account": name}}

@@ -38,7 +38,7 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     current = named.current
     if params["state"] == "absent":
         if current is None or module.check_mode:
-            return _result(current is not None, current)
+            return _result(current is not None, named.last)
         return _result(True, reservations.give_back(session, current))
     operation = reservations.check if module.check_mode else reservations.book
     made = operation(session, named, tenant_id=tenant_id, gpus=params["gpus"], spot=params["spot"])

@@ -24,12 +24,17 @@ class Named:
 
     Attributes:
         repeat: the name as an idempotency key. It is free again when its reservation has ended.
-        current: the reservation of that name that has not ended.
+        last: the latest reservation of that name, also one that has ended: so its owner learns that it was preempted.
     """
 
     pool_id: PoolId
     repeat: Repeat
-    current: Reservation | None
+    last: Reservation | None
+
+    @property
+    def current(self) -> Reservation | None:
+        """The reservation of that name that has not ended."""
+        return self.last if self.last is not None and self.last.ended_at is None else None
 
 
 def find(session: Session, *, pool: str, tenant_id: TenantId, name: str) -> Named:
@@ -52,7 +57,7 @@ def find(session: Session, *, pool: str, tenant_id: TenantId, name: str) -> Name
     return Named(
         pool_id=record.id,
         repeat=Repeat(scope=scope, key=name, after=last.id if last is not None and ended else None),
-        current=None if ended else last,
+        last=last,
     )
 
 
