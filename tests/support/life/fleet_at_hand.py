@@ -47,10 +47,15 @@ _PATIENCE: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """A session on a scene, and short ways to ask and to look. Whoever makes one sets the scene's environment."""
+    """A session on a scene, and short ways to ask and to look. Whoever makes one sets the scene's environment.
+
+    Attributes:
+        pool: the declared pool that is looked at.
+    """
 
     scene: Scene
     session: Session
+    pool: str = POOL
 
     # What a person or the daemon does.
 
@@ -96,7 +101,7 @@ class Fleet:
 
     def book(self, *, name: str, gpus: int, spot: bool = False) -> Reservation:
         """A reservation of the platform's tenant."""
-        named = reservations.find(self.session, pool=POOL, tenant_id=PLATFORM_TENANT, name=name)
+        named = reservations.find(self.session, pool=self.pool, tenant_id=PLATFORM_TENANT, name=name)
         return reservations.book(self.session, named, tenant_id=PLATFORM_TENANT, gpus=gpus, spot=spot)
 
     # What is.
@@ -111,7 +116,7 @@ class Fleet:
 
     def view(self) -> SubstrateView:
         """The substrate of the declared pool."""
-        return substrates.get_substrate(self.session, pool=POOL)
+        return substrates.get_substrate(self.session, pool=self.pool)
 
     def cluster(self) -> ClusterRecord:
         """The declared pool's cluster."""
