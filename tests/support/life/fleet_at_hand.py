@@ -28,6 +28,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.plan import Plan
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import (
     clusters,
     events,
@@ -63,6 +64,10 @@ class Fleet:
         """Record a document; no pass is run. Returns the pools that want passes."""
         planned = fleet.plan_fleet(self.session, parse_document(dict(document)), prune=prune, refresh=False)
         return fleet.apply_fleet(self.session, planned)
+
+    def plan(self, document: Mapping[str, Any], *, prune: bool = False) -> Plan:
+        """What a document would change, the providers looked at."""
+        return fleet.plan_fleet(self.session, parse_document(dict(document)), prune=prune, refresh=True).plan
 
     def settle(self, pools: tuple[PoolId, ...]) -> tuple[SubstrateView, ...]:
         """Run passes as a module does."""

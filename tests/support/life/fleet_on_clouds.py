@@ -38,18 +38,22 @@ class FleetOnClouds:
         """Declare it. Nothing is done yet; what is no longer declared goes."""
         self.fleet.apply(self.document(cloud, *flavors, **create), prune=True)
 
-    def join_all(self, cloud: Cloud, *flavors: Mapping[str, Any], nodes: int, minutes: float = 20, **create: Any) -> None:
+    def join_all(self, cloud: Cloud, *flavors: Mapping[str, Any], nodes: int, **create: Any) -> None:
         """Declare it, and work until so many nodes have joined and the pool is at rest."""
         self.apply(cloud, *flavors, **create)
-        self.live_until_joined(nodes, minutes=minutes)
+        self.live_until_joined(nodes)
 
     def live_until_joined(self, nodes: int, *, minutes: float = 20) -> None:
         """Work until so many nodes have joined, and no other is left, and the pool is at rest."""
         fleet = self.fleet
-        fleet.live(until=lambda: fleet.at_rest() and fleet.view().record.nodes_joined == nodes, minutes=minutes)
+
+        def there() -> bool:
+            return fleet.at_rest() and fleet.view().record.nodes_joined == len(fleet.nodes()) == nodes
+
+        fleet.live(until=there, minutes=minutes)
         record = fleet.view().record
-        assert (record.state, record.message, record.nodes_joined) == ("ready", "", nodes)
-        assert len(fleet.nodes()) == nodes
+        found = (record.state, record.message, record.nodes_joined, len(fleet.nodes()))
+        assert found == ("ready", "", nodes, nodes)
 
     def prune(self) -> None:
         """Take the pool out of the document, and work until it is gone."""
