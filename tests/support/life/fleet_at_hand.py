@@ -28,6 +28,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.plan import Plan
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import (
     clusters,
     events,
@@ -47,10 +48,15 @@ _PATIENCE: Final = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """A session on a scene, and short ways to ask and to look. Whoever makes one sets the scene's environment."""
+    """A session on a scene, and short ways to ask and to look. Whoever makes one sets the scene's environment.
+
+    Attributes:
+        pool: the declared pool that is looked at.
+    """
 
     scene: Scene
     session: Session
+    pool: str = POOL
 
     # What a person or the daemon does.
 
@@ -58,6 +64,10 @@ class Fleet:
         """Record a document; no pass is run. Returns the pools that want passes."""
         planned = fleet.plan_fleet(self.session, parse_document(dict(document)), prune=prune, refresh=False)
         return fleet.apply_fleet(self.session, planned)
+
+    def plan(self, document: Mapping[str, Any], *, prune: bool = False) -> Plan:
+        """What a document would change, the providers looked at."""
+        return fleet.plan_fleet(self.session, parse_document(dict(document)), prune=prune, refresh=True).plan
 
     def settle(self, pools: tuple[PoolId, ...]) -> tuple[SubstrateView, ...]:
         """Run passes as a module does."""
@@ -96,7 +106,7 @@ class Fleet:
 
     def book(self, *, name: str, gpus: int, spot: bool = False) -> Reservation:
         """A reservation of the platform's tenant."""
-        named = reservations.find(self.session, pool=POOL, tenant_id=PLATFORM_TENANT, name=name)
+        named = reservations.find(self.session, pool=self.pool, tenant_id=PLATFORM_TENANT, name=name)
         return reservations.book(self.session, named, tenant_id=PLATFORM_TENANT, gpus=gpus, spot=spot)
 
     # What is.
@@ -111,7 +121,7 @@ class Fleet:
 
     def view(self) -> SubstrateView:
         """The substrate of the declared pool."""
-        return substrates.get_substrate(self.session, pool=POOL)
+        return substrates.get_substrate(self.session, pool=self.pool)
 
     def cluster(self) -> ClusterRecord:
         """The declared pool's cluster."""

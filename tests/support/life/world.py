@@ -13,15 +13,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ansible_collections.better_compute.fleet.daemon.gateway import Certificate, GatewayServer, ensure_certificate
 from ansible_collections.better_compute.fleet.emulators.aws import Timings
 from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
+from ansible_collections.better_compute.fleet.emulators.digitalocean import Timings as DigitalOceanTimings
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, VirtualClock
 from ansible_collections.better_compute.fleet.emulators.machines import MachineTimes
 from ansible_collections.better_compute.fleet.emulators.world import World
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, create_schema, open_store
+
+if TYPE_CHECKING:
+    from ansible_collections.better_compute.fleet.emulators.gcp import Timings as GcpTimings
 
 FLUSH_SECONDS = 8
 """Between two batches of heartbeats: as seldom as the gateway's mark allows, because each costs a transaction."""
@@ -36,6 +40,19 @@ TIMINGS = Timings(
     replace=30,
 )
 """Short, but each longer than nothing: every state of a cluster and a node group is seen by some pass."""
+
+DIGITALOCEAN_TIMINGS = DigitalOceanTimings(
+    cluster_create=25,
+    cluster_delete=25,
+    cluster_upgrade=20,
+    droplet_create=5,
+    drivers_healthy=5,
+    node_drain=5,
+    node_delete=5,
+    droplet_linger=10,
+    replace=30,
+)
+"""The same at DigitalOcean. GKE's are in gcp_timings, because Google's types take their time to load."""
 
 MACHINE_TIMES = MachineTimes(boot_seconds=10, node_gone_seconds=5, secret_sync_seconds=2, spot_notice_seconds=5)
 
@@ -81,11 +98,13 @@ def scene(
     database_url: str,
     *,
     timings: Timings = TIMINGS,
+    gcp: bool = False,
     credentials: Callable[[World], Credentials] = lambda world: world.aws.operator,
 ) -> Iterator[Scene]:
     """A fresh world and a gateway on an empty database.
 
     Arguments:
+        gcp: whether GKE is to be as quick as the others: its types are loaded for that.
         credentials: whose key the product's process is given.
     """
     clock = VirtualClock()
@@ -95,7 +114,13 @@ def scene(
     try:
         with (
             GatewayServer(store=store, clock=clock, certificate=_certificate(), host="127.0.0.1", port=0) as gateway,
-            World(engine=Engine(clock), timings=timings, machine_times=MACHINE_TIMES) as world,
+            World(
+                engine=Engine(clock),
+                timings=timings,
+                gcp_timings=gcp_timings() if gcp else None,
+                digitalocean_timings=DIGITALOCEAN_TIMINGS,
+                machine_times=MACHINE_TIMES,
+            ) as world,
         ):
             _flush_for_ever(clock, gateway, store)
             yield Scene(
@@ -108,6 +133,27 @@ def scene(
             )
     finally:
         store.close()
+
+
+def gcp_timings() -> GcpTimings:
+    """How quick GKE is in a life: short, but GKE is busy by itself with a cluster that it has just made."""
+    from ansible_collections.better_compute.fleet.emulators.gcp import Timings
+
+    return Timings(
+        cluster_create=25,
+        after_create=15,
+        cluster_delete=25,
+        cluster_upgrade=20,
+        pending=1,
+        node_pool_create=5,
+        node_pool_resize=5,
+        node_pool_update=5,
+        node_pool_roll=5,
+        node_pool_delete=20,
+        capacity_wait=120,
+        spot_notice=5,
+        replace=30,
+    )
 
 
 def _flush_for_ever(clock: VirtualClock, gateway: GatewayServer, store: Store) -> None:
