@@ -89,7 +89,8 @@ def _send(
     if isinstance(step, Resize):
         reply = call(gke.set_node_pool_size, {"name": name, "node_count": step.per_zone})
     elif isinstance(step, Rebound):
-        reply = call(gke.set_node_pool_autoscaling, {"name": name, "autoscaling": autoscaling(wanted if spec.places else spec)})
+        bounds = autoscaling(wanted if spec.places else spec)
+        reply = call(gke.set_node_pool_autoscaling, {"name": name, "autoscaling": bounds})
     else:
         sets = _sets(wanted, fresh, raw=raw, asked=step)
         if not sets:
