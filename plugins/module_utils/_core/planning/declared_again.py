@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 
 from ..model.declared import Account, FleetConfig, Pool, Quota, Site
+from ..model.ids import PoolId
+from ..model.records import PoolRecord
 from .naming import Declared, Key
 from .recorded import Records
 
@@ -37,17 +39,17 @@ def declared_again(records: Records) -> FleetConfig:
             )
             for row in pools.values()
         ),
-        quotas=tuple(
-            Quota(
-                pool=pools[row.pool_id].name,
-                gpus=row.gpus,
-                tenant_id=row.tenant_id,
-                pool_owner=pools[row.pool_id].tenant_id,
-            )
-            for row in records.quotas
-            if row.pool_id in pools
-        ),
+        # Records keep them by ids, and a document that is recorded anew has others.
+        quotas=tuple(sorted(_quotas(records, pools), key=lambda one: (one.pool, str(one.pool_owner), one.tenant_id))),
     )
+
+
+def _quotas(records: Records, pools: Mapping[PoolId, PoolRecord]) -> Iterator[Quota]:
+    """The quotas of these pools, in no order that means anything."""
+    for row in records.quotas:
+        if row.pool_id in pools:
+            pool = pools[row.pool_id]
+            yield Quota(pool=pool.name, gpus=row.gpus, tenant_id=row.tenant_id, pool_owner=pool.tenant_id)
 
 
 def of_one_pool(config: FleetConfig, pool: Key, *, accounts: Collection[str] = ()) -> FleetConfig:
