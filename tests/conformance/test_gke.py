@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from ansible_collections.better_compute.fleet.tests.conformance.subject import Case
 from ansible_collections.better_compute.fleet.tests.support.gke_subject import gke_subject
-
-pytest.importorskip(f"{__package__}.plugin", reason="the plugin that gives out the cases comes with another branch")
 
 
 def test_gke(conformance_case: Case, tmp_path: Path) -> None:

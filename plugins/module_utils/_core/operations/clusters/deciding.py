@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import islice
 
 from ...model.errors import Code, OperationError, Problem
 from ...model.ids import ClusterId, TenantId, new_cluster_id
@@ -229,7 +230,7 @@ def _with_node_pools(
         found += on_it
     decided = iter(decide_node_pools(found, wish=Wish.PRESENT, repeated={}, refusals=refusals, now=now).entries)
     for entry, count in zip(entries, counts, strict=True):
-        node_pools = tuple(next(decided) for _time in range(count))
+        node_pools = tuple(islice(decided, count))
         yield replace(entry, node_pools=node_pools, after=_moved(entry, node_pools))
 
 
