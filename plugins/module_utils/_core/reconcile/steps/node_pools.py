@@ -159,6 +159,7 @@ def _clear_away(work: _Work, record: NodePoolRecord, found: ObservedNodePool) ->
         # The last one stays for as long as its cluster where the provider does not give it up (DOKS): why it failed is
         # what matters then.
         return after if passes_by(error) or isinstance(error, InUse) else rules.refused(after, error)
+    work.observed[record.name] = replace(found, status=ProviderStatus.DELETING)
     return after
 
 
