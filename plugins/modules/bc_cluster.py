@@ -305,7 +305,7 @@ clusters:
       description: The URL of its Kubernetes API, null until it has one.
       type: str
     global_id:
-      description: The provider's own id of it (EKS, its ARN), null until it has one.
+      description: The provider's own id of it (EKS its ARN, GKE its selfLink, DOKS its UUID), null until it has one.
       type: str
     state:
       description: C(pending), C(provisioning), C(ready), C(updating), C(deleting) or C(error).

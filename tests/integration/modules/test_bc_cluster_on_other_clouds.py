@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""bc_cluster and bc_nodepool on the emulated GKE and DOKS, from a new cluster to nothing left, on either owner's account."""
+"""bc_cluster and bc_nodepool on the emulated GKE and DOKS, from a new cluster to nothing left, on either account."""
 
 from __future__ import annotations
 
