@@ -34,6 +34,8 @@ def a_ready_cluster_says_where_and_what_it_is(subject: Subject) -> None:
     outputs = active_cluster(subject).outputs
     assert outputs is not None
     assert outputs.endpoint.startswith("https://")
+    # Where the provider shows it with a credential only, it is empty here.
+    assert not outputs.ca_pem or outputs.ca_pem.startswith("-----BEGIN CERTIFICATE-----")
     assert outputs.location == subject.cluster.location
     assert outputs.version
     assert outputs.node_version
