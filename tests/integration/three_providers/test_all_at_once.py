@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import NodePoolState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import passes
 from ansible_collections.better_compute.fleet.tests.support.life.clouds import AWS, DOKS, GKE, Cloud
@@ -79,3 +81,23 @@ def test_ten_flavors_at_once_never_end_in_error_on_gke(clouds: FleetOnClouds) ->
     clouds.join_all(GKE, *wanted(1, first), nodes=1)
     assert fleet.node_pools().keys() == {first}
     assert fleet.events("kubernetes.nodepool.error") == fleet.events("kubernetes.cluster.error") == ()
+
+
+@pytest.mark.parametrize("zones", [(), ("us-central1-b",)], ids=["of its cluster", "of its own"])
+def test_without_zones_in_its_account_a_flavor_stands_in_those_of_its_gke_cluster_or_its_own(
+    clouds: FleetOnClouds, zones: tuple[str, ...]
+) -> None:
+    anywhere = replace(GKE, config={})
+    flavor = anywhere.flavor("h100", **({"zones": list(zones)} if zones else {}))
+    declared = clouds.document(anywhere, flavor)
+    planned = clouds.fleet.plan(declared)
+    assert [size.total for size in planned.sizes] == [1 if zones else None]
+    assert [warning for warning in planned.warnings if "names no zones: GKE chooses" in warning] == list(
+        planned.warnings if not zones else ()
+    )
+    clouds.join_all(anywhere, flavor, nodes=1 if zones else 3)
+    assert clouds.fleet.plan(declared).sizes == planned.sizes
+    mark = clouds.fleet.scene.engine.log.mark
+    clouds.join_all(anywhere, {**flavor, "nodes": 2}, nodes=2 if zones else 6)
+    assert clouds.carried_out(GKE, after=mark)["gke.SetNodePoolSize"] == 1
+    assert not clouds.fleet.plan(clouds.document(anywhere, {**flavor, "nodes": 2})).changed

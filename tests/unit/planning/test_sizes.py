@@ -47,6 +47,8 @@ def test_two_subnets_in_one_zone_count_once(records: Records) -> None:
     [
         ("gcp", "us-central1", {"zones": ["us-central1-a", "us-central1-b"]}, (), (2, 6)),
         ("gcp", "us-central1", {}, ("us-central1-a", "us-central1-b", "us-central1-f"), (3, 9)),
+        ("gcp", "us-central1", {}, ("us-central1-a", "us-central1-b", "us-east1-b"), (2, 6)),
+        ("gcp", "us-central1-a", {}, ("us-central1-a", "us-central1-b", "us-east1-b"), (2, 6)),
         ("gcp", "us-central1", {}, (), (None, None)),
         ("digitalocean", "nyc1", {}, (), (None, 3)),
     ],

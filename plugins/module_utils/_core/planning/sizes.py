@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..model.capabilities import CAPABILITIES
-from ..model.declared import Account, Flavor, FleetConfig
+from ..model.declared import Account, CreateCluster, Flavor, FleetConfig, Substrate
 from .changes import FlavorSize
 from .fields import account_values
 from .naming import Declared, Key, key, titled
@@ -36,7 +36,7 @@ def sizes(
 ) -> tuple[FlavorSize, ...]:
     """The size of every declared flavor, in the document's order."""
     return tuple(
-        _size(titled(key(pool)), flavor, account, account_zones.get(key(account)))
+        _size(titled(key(pool)), flavor, account, _near(pool.substrate, account, account_zones.get(key(account))))
         for pool in config.pools
         if pool.substrate
         for account in (declared.account_of(pool, pool.substrate),)
@@ -46,28 +46,50 @@ def sizes(
 
 def warnings(config: FleetConfig, declared: Declared, account_zones: Mapping[Key, frozenset[str]]) -> Iterator[str]:
     """Accounts whose zones are not known, or not those that they declare, and flavors in zones without a place."""
-    unknown: dict[str, None] = {}
+    unknown: dict[str, str] = {}
     for pool in config.pools:
         if pool.substrate is None:
             continue
         account = declared.account_of(pool, pool.substrate)
         known = account_zones.get(key(account))
-        if known is not None:
+        if known:
             yield from _without_place(titled(key(pool)), pool.substrate.flavors, account, known)
         elif CAPABILITIES[account.provider].per_zone_counts and not all(f.zones for f in pool.substrate.flavors):
-            unknown[titled(key(account))] = None
-    for title in sorted(unknown):
-        yield (
-            f"the zones of provider account {title} are not known yet: its flavors count nodes per zone, and their "
-            "totals are shown once the zones were read"
-        )
+            unknown[titled(key(account))] = account.provider
+    for title, provider in sorted(unknown.items()):
+        if provider == "gcp":  # which has no subnets that could be asked
+            yield (
+                f"provider account {title} names no zones: GKE chooses those of a cluster's region, often three, and "
+                "a flavor without zones of its own has its nodes in each of them"
+            )
+        else:
+            yield (
+                f"the zones of provider account {title} are not known yet: its flavors count nodes per zone, and "
+                "their totals are shown once the zones were read"
+            )
     for account in config.accounts:
         known, named = account_zones.get(key(account)), frozenset(account.config.get("zones", ()))
-        if known is not None and named and known != named:
+        if known and named and known != named:
             yield (
                 f"provider account {titled(key(account))} declares the zones {_listed(named)}, and its subnets are in "
                 f"{_listed(known)}: flavors without zones of their own are spread over those of the subnets"
             )
+
+
+def _near(substrate: Substrate, account: Account, known: frozenset[str] | None) -> frozenset[str] | None:
+    """Those of an account's zones that are in its cluster's region: a Google account may name others. None: who knows.
+
+    An account that names none leaves them to its provider.
+    """
+    if known and account.provider == "gcp" and isinstance(substrate.cluster, CreateCluster):
+        location = substrate.cluster.location
+        known = frozenset(zone for zone in known if _region(zone) in (location, _region(location)))
+    return known or None
+
+
+def _region(zone: str) -> str:
+    """The region of one of Google's zones."""
+    return zone.rpartition("-")[0]
 
 
 def _recorded_zones(account: Account, recorded: Index) -> frozenset[str] | None:

@@ -33,10 +33,11 @@ def node_pool_spec(
     """A node pool as it should be. A flavor's Nodes carry the pool's label, a caller's do not.
 
     Arguments:
-        account: with its places read, where the provider counts nodes per zone.
+        account: with its places read, where the provider counts nodes per zone. One that has none leaves the zones to
+            its provider: the totals are then those of one zone, and the driver knows in how many the node pool stands.
     """
     shape = record.shape
-    zone_of = account.places or {}
+    zone_of = {zone: zone for zone in shape.zones} if account.places == {} else account.places or {}
     wanted = set(shape.zones) or set(zone_of.values())
     times = max(1, len(wanted)) if capabilities.per_zone_counts else 1
     pool_id = cluster.substrate_pool_id if record.of_flavor else None
