@@ -49,6 +49,8 @@ SIZES = {
     ],
     "zone-pinned-flavor.json": ["gpu-fleet/h100-a 2 x 1 = 2", "gpu-fleet/h100-b 1 x 1 = 1"],
 }
+UNEVEN = {"fleet.json": ["flavor h100", "flavor h100-spot"]}
+"""Flavors that come to other totals at other providers: the AWS account's subnets are in two zones."""
 PROVIDERS = ["aws", "gcp", "digitalocean"]
 each_example = pytest.mark.parametrize("name", EXAMPLES)
 
@@ -62,7 +64,8 @@ def test_an_example_makes_the_plan_that_it_promises(name: str) -> None:
     config = parse_document(data_of(name))
     zones = {account.name: tuple(account.config.get("zones", ())) for account in config.accounts}
     made = plan(config, Records(), zones={key: known for key, known in zones.items() if known}, prune=False)
-    assert (hopeless(config), made.blocked, made.warnings) == ((), (), ())
+    assert (hopeless(config), made.blocked) == ((), ())
+    assert [warning.partition(":")[0] for warning in made.warnings] == UNEVEN.get(name, [])
     assert sorted(
         f"{size.pool}/{size.flavor} {size.nodes} x {size.zones} = {size.total}{' spot' if size.spot else ''}"
         + (f" ({size.least}..{size.most})" if size.bounds else "")

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from ..model.declared import FleetConfig
-from . import drift, limits, places, pools, quotas, sizes
+from . import drift, limits, places, pools, quotas, sizes, totals
 from .naming import Declared
 from .plan import Plan
 from .recorded import Observed, Records, index
@@ -65,6 +65,7 @@ def plan(
         sizes=flavor_sizes,
         warnings=(
             *sizes.warnings(wanted, declared, account_zones),
+            *totals.warnings(wanted, declared, flavor_sizes),
             *quotas.warnings(wanted, declared, recorded),
             *drifted.warnings,
         ),
