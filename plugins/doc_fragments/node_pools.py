@@ -53,7 +53,8 @@ options:
         type: str
       node_count:
         description:
-          - Nodes per zone, 0 to 1000. Required for a new node pool.
+          - Nodes per zone, 0 to 1000; on DOKS, which has no zones, all of them. Required for a new node pool.
+          - DOKS takes 0 only with O(node_pools[].autoscaling) from 0.
           - With O(node_pools[].autoscaling) it is the count to begin with, within the bounds; the one that the
             autoscaler has moved to since is left alone, until another count is asked for.
         type: int
@@ -81,11 +82,11 @@ options:
         type: bool
       disk_gib:
         description:
-          - Its nodes' disks in GiB, 10 to 65536. It never changes in place.
+          - Its nodes' disks in GiB, 10 to 65536; on DOKS the machine type decides. It never changes in place.
         type: int
       disk_type:
         description:
-          - The provider's name of its disks' kind. EKS node groups have none to choose. It never changes in place.
+          - The provider's name of its disks' kind. EKS and DOKS have none to choose. It never changes in place.
         type: str
       accelerators:
         description:

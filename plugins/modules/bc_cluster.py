@@ -68,11 +68,13 @@ options:
         description:
           - The control plane's Kubernetes version without its patch, for example V(1.34). It is raised in place, one
             minor version after the other, and never lowered.
-          - Node pools keep theirs.
+          - Node pools keep theirs, but on DOKS, which upgrades them with it and gives them new machines, and on an
+            autopilot cluster.
         type: str
       private_nodes:
         description:
           - Whether its nodes have no public addresses, as far as the provider decides it. It never changes.
+          - DOKS has no such nodes and refuses it with C(UNSUPPORTED).
         type: bool
       node_pools:
         description:
@@ -97,7 +99,8 @@ options:
             type: str
           node_count:
             description:
-              - Nodes per zone, 0 to 1000. Required for a new node pool.
+              - Nodes per zone, 0 to 1000; on DOKS, which has no zones, all of them. Required for a new node pool.
+              - DOKS takes 0 only with O(clusters[].node_pools[].autoscaling) from 0.
               - With O(clusters[].node_pools[].autoscaling) it is the count to begin with, within the bounds.
             type: int
           autoscaling:
@@ -124,11 +127,11 @@ options:
             type: bool
           disk_gib:
             description:
-              - Its nodes' disks in GiB, 10 to 65536. It never changes in place.
+              - Its nodes' disks in GiB, 10 to 65536; on DOKS the machine type decides. It never changes in place.
             type: int
           disk_type:
             description:
-              - The provider's name of its disks' kind. EKS node groups have none to choose. It never changes in place.
+              - The provider's name of its disks' kind. EKS and DOKS have none to choose. It never changes in place.
             type: str
           accelerators:
             description:

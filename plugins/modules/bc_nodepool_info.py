@@ -78,10 +78,10 @@ node_pools:
       description: The provider's machine type.
       type: str
     node_count:
-      description: Nodes per zone; with autoscaling the count that was asked for last.
+      description: Nodes per zone, on DOKS in all; with autoscaling the count that was asked for last.
       type: int
     autoscaling:
-      description: The bounds C(min_nodes) and C(max_nodes) per zone, null where the size is fixed.
+      description: The bounds C(min_nodes) and C(max_nodes) per zone, on DOKS in all, null where the size is fixed.
       type: dict
     spot:
       description: Whether its machines are Spot.

@@ -45,11 +45,12 @@ options:
         suboptions:
           location:
             description:
-              - The account's name for the place, on EKS a region.
+              - The provider's name of the place. On EKS and DOKS the account's region, on GKE a region or a zone.
             type: str
           private_nodes:
             description:
-              - Whether nodes reach the control plane by its private endpoint.
+              - On EKS, whether nodes reach the control plane by its private endpoint. On GKE, whether they have no
+                public addresses. DOKS has none and refuses it with C(UNSUPPORTED).
             type: bool
           version:
             description:
@@ -104,7 +105,7 @@ options:
         type: int
       disk_type:
         description:
-          - The provider's name of a kind of disk; EKS has none. It never changes.
+          - The provider's name of a kind of disk; EKS and DOKS have none. It never changes.
         type: str
       zones:
         description:

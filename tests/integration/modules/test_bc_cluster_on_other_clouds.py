@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -178,4 +179,32 @@ def test_what_doks_lacks_is_unsupported(modules: Modules, tmp_path: Path, wanted
     refused = run(modules, new(DOKS, **wanted))
     assert (refused["failed"], refused["code"]) == (True, "UNSUPPORTED")
     assert said in refused["msg"]
+    assert modules.run("bc_cluster_info", tenant="acme")["clusters"] == []
+
+
+DOKS_HAS_NOT: Final = [
+    ({"node_count": 0}, "node_count", "a DOKS node pool has no nodes only with autoscaling and its min_nodes 0"),
+    ({"zones": ["nyc2-a"]}, "zones", "DOKS node pools are regional"),
+    ({"disk_gib": 100}, "disk_gib", "DOKS node pools take the disk of their machine type"),
+    ({"disk_type": "pd-ssd"}, "disk_type", "DOKS node pools have no disk type to choose"),
+    (
+        {"spot": True},
+        "spot",
+        "Spot is a preview at DigitalOcean: the config of account digitalocean needs previews true",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "field", "said"), DOKS_HAS_NOT, ids=[field for _wanted, field, _said in DOKS_HAS_NOT]
+)
+def test_a_node_pool_that_doks_does_not_have_is_refused_before_anything_is_recorded(
+    modules: Modules, tmp_path: Path, wanted: dict[str, Any], field: str, said: str
+) -> None:
+    declare(modules, tmp_path, replace(DOKS, config={**DOKS.config, "previews": False}), owner="acme")
+    refused = run(modules, new(DOKS, node_pools=[system(DOKS, **wanted)]))
+    assert (refused["failed"], refused["code"]) == (True, "INVALID_INPUT")
+    [problem] = refused["problems"]
+    assert problem["path"] == f"clusters[0].node_pools[0].{field}"
+    assert problem["message"].startswith(said)
     assert modules.run("bc_cluster_info", tenant="acme")["clusters"] == []

@@ -125,6 +125,7 @@ def _input(wanted: WantedNodePool) -> list[tuple[str, str]]:
 def _lacking_there(wanted: WantedNodePool, cluster: ClusterRecord, account: AccountRecord) -> Said:
     can = CAPABILITIES[account.provider]
     yield from _lacking(wanted, can)
+    yield from _previewed_spot(wanted, account)
     yield from _marks_there(wanted, can)
     if can.zones:
         yield from _strange_zones(wanted.zones or (), cluster, account)
@@ -186,6 +187,15 @@ def _lacking(wanted: WantedNodePool, can: Capabilities) -> Said:
         yield "zones", f"{can.title} node pools are regional: leave it out"
     if wanted.node_count == 0 and not can.zero_nodes and not (wanted.bounds and wanted.bounds.min_nodes == 0):
         yield "node_count", f"a {can.title} node pool has no nodes only with autoscaling and its min_nodes 0, found 0"
+
+
+def _previewed_spot(wanted: WantedNodePool, account: AccountRecord) -> Said:
+    """Spot at DigitalOcean is a preview, and the account has to say twice that it may be used (spec)."""
+    if wanted.spot and account.provider == "digitalocean":
+        missing = [name for name in ("allowSpot", "previews") if account.config.get(name) is not True]
+        if missing:
+            needed = " and ".join(missing)
+            yield "spot", f"Spot is a preview at DigitalOcean: the config of account {account.name} needs {needed} true"
 
 
 def _marks_there(wanted: WantedNodePool, can: Capabilities) -> Said:
