@@ -149,6 +149,9 @@ def test_an_autopilot_cluster_is_made_read_upgraded_and_deleted(modules: Modules
 
 def test_an_autopilot_cluster_has_no_node_pools_and_stays_one(modules: Modules, tmp_path: Path) -> None:
     declare(modules, tmp_path, GKE, owner="acme")
+    in_a_zone = run(modules, {"account": "gcp", "location": "us-central1-a", "mode": "autopilot"})
+    assert (in_a_zone["failed"], in_a_zone["code"]) == (True, "INVALID_INPUT")
+    assert [problem["path"] for problem in in_a_zone["problems"]] == ["clusters[0].location"]
     with_one = run(modules, new(GKE, mode="autopilot", node_pools=[system(GKE)]))
     assert (with_one["failed"], with_one["code"]) == (True, "INVALID_STATE")
     assert modules.run("bc_cluster_info", tenant="acme")["clusters"] == [], "nothing was recorded"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ...documents import patterns
-from ...documents.places import substrate_places
+from ...documents.places import gcp_region, substrate_places
 from ...model.capabilities import CAPABILITIES
 from ...model.errors import Problem
 from ...model.limits import CLUSTER_NAME, EXPECTED, IDEMPOTENCY_KEY, TENANT, ZONE
@@ -49,6 +49,8 @@ def new_problems(wanted: WantedCluster, account: AccountRecord | None) -> list[P
     if account is not None and wanted.location is not None:
         substrate = {"cluster": {"create": {"location": wanted.location}}}
         told += [("location", why) for _path, why in substrate_places((), substrate, account.provider, account.config)]
+        if wanted.mode == ClusterMode.AUTOPILOT and account.provider == "gcp" and gcp_region(wanted.location):
+            told.append(("location", f"expected a region, found {wanted.location}: GKE has autopilot in regions only"))
     return problems_of(wanted, told)
 
 
