@@ -13,7 +13,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     InvalidRequest,
     NotFound,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
+    ClusterMode,
+    ProviderStatus,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import (
     Deletion,
     NodePoolSpec,
@@ -199,6 +202,24 @@ def first_nodes_are_not_added_to_a_cluster_that_is_there(subject: Subject) -> No
     assert subject.writes() == before
 
 
+@needs(autopilot=True)
+def an_autopilot_cluster_has_no_node_pool_of_ours_and_stays_one(subject: Subject) -> None:
+    wanted = dataclasses.replace(subject.cluster, mode=ClusterMode.AUTOPILOT)
+    subject.open().ensure_cluster(wanted)
+    subject.settle()
+    made = subject.open().ensure_cluster(wanted)
+    assert made.status is ProviderStatus.ACTIVE
+    assert made.serves
+    assert subject.writes() == 1
+    with pytest.raises(InvalidRequest):
+        ensure_cluster(subject)
+    assert subject.writes() == 1
+    subject.open().delete_cluster(wanted)
+    subject.settle()
+    assert subject.open().delete_cluster(wanted) is Deletion.GONE
+    assert list(subject.leftovers()) == []
+
+
 CLUSTERS: tuple[Case, ...] = (
     a_cluster_is_made_once_however_often_it_is_wanted,
     a_ready_cluster_says_where_and_what_it_is,
@@ -217,4 +238,5 @@ CLUSTERS: tuple[Case, ...] = (
     a_cluster_that_needs_nodes_is_not_made_without_any,
     first_nodes_of_a_cluster_that_needs_none_are_left_to_the_calls_that_make_node_pools,
     first_nodes_are_not_added_to_a_cluster_that_is_there,
+    an_autopilot_cluster_has_no_node_pool_of_ours_and_stays_one,
 )
