@@ -32,9 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     into: Path = parser.parse_args(arguments).into.resolve()
     folder = into / "quickstart"
     report = Report()
-    report.title(
-        "better_compute.fleet: one document, a pool of GPUs at each of three providers, and nothing left behind"
-    )
+    report.title("better_compute.fleet: one document, pools of GPUs at three providers, and nothing left behind")
     report.line("AWS, Google Cloud and DigitalOcean are emulated here; all else is the product as you would run it.")
     report.step("Start the emulated clouds and bc-fleetd")
     try:

@@ -63,9 +63,9 @@ class Story:
         self._report.step(command)
         self._converge()
         lost = self._lose_spot_machines()
-        self._report.step("Meanwhile, book GPUs of machines that stay, and give them back (bc_reservation)")
+        self._report.step("Meanwhile, book a GPU of a machine that stays, and give it back (bc_reservation)")
         for state in ("present", "absent"):
-            for booking in self._ansible.bookings("steady-job", pools=self._pools, state=state):
+            for booking in self._ansible.bookings("steady-job", pools=self._pools[:1], state=state):
                 self._say(booking)
         self._report.step("Meanwhile, the same playbook again")
         changed = bool(self._ansible.playbook(self._document)["changed"])
@@ -104,12 +104,8 @@ class Story:
             return ended and self._all_joined() and self._sizes() == sizes
 
         self._until(replaced, seconds=_PREEMPTION_SECONDS, what="every Spot booking ends as preempted")
-        for before, after in zip(
-            booked, self._ansible.bookings("spot-job", pools=self._pools, state="absent"), strict=True
-        ):
-            if before["id"] != after["id"]:
-                raise RuntimeError(f"{after['id']} is not the booking that was lost")
-            self._say(after)
+        for pool in self._pools:
+            self._say(self._records.booking("spot-job", pool=pool))
         self._report.well("new machines have joined in their place")
         self.result["preempted"] = len(booked)
 
@@ -136,9 +132,8 @@ class Story:
 
     def _all_joined(self) -> bool:
         views = self._records.pools()
-        return bool(views) and all(
-            view["nodes_listed"] and view["nodes_joined"] == view["nodes_listed"] for view in views
-        )
+        joined = [view["nodes_listed"] and view["nodes_joined"] == view["nodes_listed"] for view in views]
+        return bool(views) and all(joined)
 
     def _sizes(self) -> dict[str, int]:
         return {view["pool"]: view["nodes_listed"] for view in self._records.pools()}

@@ -19,6 +19,7 @@ import boto3
 import pytest
 
 from ansible_collections.better_compute.fleet.emulators.aws import Credentials, Timings
+from ansible_collections.better_compute.fleet.emulators.control import ControlApi
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, VirtualClock
 from ansible_collections.better_compute.fleet.emulators.machines import MachineTimes
 from ansible_collections.better_compute.fleet.emulators.world import World
@@ -179,6 +180,35 @@ def test_a_principal_without_an_access_entry_is_nobody_to_the_cluster(world: Wor
     assert nodes(cluster, stranger)[0] == 401
     client.create_access_entry(clusterName="one", principalArn=stranger.principal_arn)
     assert nodes(cluster, stranger)[0] == 403
+
+
+def test_all_spot_machines_are_taken_back_and_no_others(world: World, clock: VirtualClock) -> None:
+    client = eks(world.aws.url, world.aws.operator.access_key_id, world.aws.operator.secret_access_key)
+    create_cluster(client)
+    clock.advance(1)
+    for name, market in (("steady", "ON_DEMAND"), ("spot", "SPOT")):
+        client.create_nodegroup(
+            clusterName="one",
+            nodegroupName=name,
+            subnets=SUBNETS,
+            nodeRole=NODE_ROLE,
+            instanceTypes=["m7i.large"],
+            capacityType=market,
+            scalingConfig={"minSize": 1, "desiredSize": 1, "maxSize": 1},
+        )
+    clock.advance(2)
+    control = ControlApi(world.engine, world.machines)
+    try:
+        (spot,) = [machine for machine in world.machines.running() if machine.spot]
+        steady = [machine for machine in world.machines.running() if not machine.spot]
+        assert get(f"{control.url}/preempt", method="POST") == {"machines": [spot.instance_id]}
+        clock.advance(200)
+        after = world.machines.running()
+        assert [machine for machine in after if not machine.spot] == steady
+        assert [machine.spot for machine in after if machine.spot] == [True]
+        assert spot.instance_id not in {machine.instance_id for machine in after}
+    finally:
+        control.close()
 
 
 @contextmanager

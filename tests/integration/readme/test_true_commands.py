@@ -21,7 +21,7 @@ import yaml
 
 from ansible_collections.better_compute.fleet.daemon.command_line import main as bc_fleetd
 from ansible_collections.better_compute.fleet.plugins.doc_fragments.fleet import ModuleDocFragment
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import load_file, parse_document
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import Records, plan
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import example
@@ -156,8 +156,9 @@ def test_the_plan_that_the_readme_shows_is_that_of_the_example() -> None:
     transcript = next(block for block in blocks(README, "text") if "Fleet plan" in block)
     shown = [line.strip() for line in transcript.partition("Fleet plan")[2].split("\n\n")[0].splitlines()]
     records = Records(serial=0, sites=(), accounts=(), pools=(), clusters=(), node_pools=(), substrates=(), quotas=())
-    zones = {"managed-k8s": ("us-east-1a", "us-east-1b")}
-    made = plan(parse_document(example()), records, zones=zones, prune=False)
+    config = parse_document(load_file(CHECKOUT / "examples" / "fleet.json"))
+    zones = {account.name: account.config["zones"] for account in config.accounts if "zones" in account.config}
+    made = plan(config, records, zones=zones, prune=False)
     planned = [line.strip().removeprefix("Fleet plan").strip() for line in made.render().splitlines()]
     assert len(shown) > 1
     assert [line for line in shown if line not in planned] == []
