@@ -21,7 +21,7 @@ ENDPOINTS: dict[str, Any] = {
 
 
 def test_the_copy_is_valid_and_differs_from_the_example_in_addresses_alone() -> None:
-    example = load_file(EXAMPLE.with_name("fleet.json"))
+    example: Any = load_file(EXAMPLE.with_name("fleet.json"))
     copy = clouds.emulated(example, ENDPOINTS)
     parse_document(copy)
     added = [
