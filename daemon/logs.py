@@ -26,11 +26,14 @@ _PACKAGE = "ansible_collections.better_compute.fleet."
 _CORE = "plugins.module_utils._core."
 _PLAIN = re.compile(r"[A-Za-z0-9._:/@+-]+", re.ASCII)
 
-_QUIET = {
+QUIET = {
     "alembic": logging.WARNING,
     "asyncio": logging.WARNING,
+    "azure": logging.WARNING,
     "boto3": logging.WARNING,
     "botocore": logging.WARNING,
+    "google": logging.WARNING,
+    "grpc": logging.WARNING,
     "kubernetes": logging.WARNING,
     "urllib3": logging.WARNING,
     # It warns of each tick that finds the one before it still under way: that is what coalescing is for.
@@ -38,7 +41,7 @@ _QUIET = {
     # It tells of each request that is no HTTP, or is cut short: every scanner's. Faults of ours are logged by us.
     "uvicorn": logging.CRITICAL,
 }
-"""They tell all day what they do; some of them, at DEBUG, also what they send."""
+"""From which level on they are heard: they tell all day what they do; some of them, at DEBUG, also what they send."""
 
 
 def log_to_stderr(*, debug: bool) -> None:
@@ -50,7 +53,7 @@ def log_to_stderr(*, debug: bool) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Logfmt(traces=debug))
     logging.basicConfig(level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True)
-    for name, level in _QUIET.items():
+    for name, level in QUIET.items():
         logging.getLogger(name).setLevel(level)
 
 

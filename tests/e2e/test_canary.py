@@ -16,13 +16,12 @@ import json
 import logging
 import ssl
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon.logs import Logfmt
 from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
 from ansible_collections.better_compute.fleet.emulators.engine import Error, Hook, LostReply
 from ansible_collections.better_compute.fleet.emulators.world import World
@@ -33,6 +32,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.fleet import plan_fleet
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import open_store
+from ansible_collections.better_compute.fleet.tests.support.everything_logged import everything_logged
 from ansible_collections.better_compute.fleet.tests.support.life import scene
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet, fleet_at_hand
 from ansible_collections.better_compute.fleet.tests.support.life.world import document, without_pools
@@ -78,32 +78,6 @@ USE = """\
     - name: Look at everything
       better_compute.fleet.bc_fleet_info:
 """
-
-
-@contextmanager
-def everything_logged() -> Iterator[Callable[[], str]]:
-    """This process's whole log at DEBUG, as the daemon would write it; the emulated machines' bcd is part of it.
-
-    boto3's own log is left out as the daemon leaves it out: at DEBUG it says what it sends.
-    """
-    lines: list[str] = []
-
-    class Keep(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            if not record.name.startswith(("boto", "urllib3", "kubernetes")):
-                lines.append(Logfmt(traces=True).format(record))
-                if record.exc_info:
-                    lines.append("".join(traceback.format_exception(*record.exc_info)))
-
-    root = logging.getLogger()
-    handler, before = Keep(), root.level
-    root.addHandler(handler)
-    root.setLevel(logging.DEBUG)
-    try:
-        yield lambda: "\n".join(lines)
-    finally:
-        root.removeHandler(handler)
-        root.setLevel(before)
 
 
 @pytest.mark.e2e
