@@ -74,7 +74,7 @@ def test_a_pool_is_made_with_its_cluster_in_one_call_rests_and_leaves_nothing(
     assert len(fleet.events("kubernetes.cluster.ready")) == 1
     assert len(fleet.events("kubernetes.nodepool.ready")) == 2
 
-    engine.clock.advance(300)
+    fleet.scene.clock.advance(300)
     rows, mark = fleet.rows(), engine.log.mark
     commits: list[str] = []
     fleet.session.store.on_commit.append(commits.append)

@@ -20,7 +20,7 @@ CREATE_CLUSTER: Final = {GKE: "gke.CreateCluster", DOKS: "POST clusters"}
 CREATE_NODE_POOL: Final = {GKE: "gke.CreateNodePool", DOKS: "POST clusters/{id}/node_pools"}
 STOCKOUT: Final = {GKE: "does not have enough resources available", DOKS: "insufficient capacity for size"}
 NO_SUCH_TYPE: Final = {GKE: "a9-nothing", DOKS: "gpu-h100x8-1gb"}
-FAULTS: Final = {
+FAULTS: Final[dict[str, LostReply | Error]] = {
     "the answer is lost": LostReply(),
     "the provider breaks": Error(status=503, code="UNAVAILABLE", message="try again later"),
     "too many calls": Error(status=429, code="RESOURCE_EXHAUSTED", message="Quota exceeded for requests per minute"),
