@@ -15,10 +15,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import owner_tags
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.resource_labels import (
-    carries,
     from_resource_labels,
     to_resource_labels,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.ownership import is_ours
 
 TAGS = owner_tags(cluster_id=ClusterId("kcl_0aB9"), pool_id=PoolId("ksp_1"))
 
@@ -39,9 +39,9 @@ def test_any_short_value_comes_back_as_it_was(value: str) -> None:
 def test_a_resource_is_ours_only_with_all_the_tags() -> None:
     labels = to_resource_labels(TAGS)
 
-    assert carries(from_resource_labels({**labels, "goog-x": "y"}), TAGS)
-    assert not carries(from_resource_labels(dict(list(labels.items())[:1])), TAGS)
-    assert not carries(TAGS, {})
+    assert is_ours(tags=from_resource_labels({**labels, "goog-x": "y"}), wanted=TAGS)
+    assert not is_ours(tags=from_resource_labels(dict(list(labels.items())[:1])), wanted=TAGS)
+    assert not is_ours(tags=TAGS, wanted={})
 
 
 def test_a_tag_that_does_not_fit_is_refused() -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -26,8 +27,54 @@ def _nothing(_error: Exception) -> float:
     return 0.0
 
 
+class Retries:
+    """The budget of one method of a driver. Not shared: each method makes its own, so each has its own budget."""
+
+    def __init__(self, *, sleep: Callable[[float], None], jitter: Callable[[], float]) -> None:
+        """Start with the whole budget.
+
+        Arguments:
+            sleep: waits for so many seconds.
+            jitter: a random number from 0 to 1: processes that were throttled together do not come back together.
+        """
+        self._sleep = sleep
+        self._jitter = jitter
+        self._budget = THROTTLE_BUDGET_SECONDS
+
+    def run(
+        self,
+        send: Callable[[], T],
+        *,
+        failures: tuple[type[Exception], ...],
+        translate: Callable[[Exception], ProviderError],
+        asked_wait: Callable[[Exception], float] = _nothing,
+    ) -> T:
+        """Send one call. Only throttled calls are repeated: they had no effect.
+
+        Arguments:
+            send: sends it.
+            failures, translate, asked_wait: see Calls.
+
+        Raises:
+            ProviderError: in the contract's words, without the SDK's exception behind it: that one holds the raw
+                reply, in which a provider may quote a credential.
+        """
+        wait = _FIRST_WAIT_SECONDS
+        while True:
+            try:
+                return send()
+            except failures as error:
+                problem, asked = translate(error), asked_wait(error)
+            pause = asked + wait * (0.5 + self._jitter() / 2)
+            if not isinstance(problem, Throttled) or pause > self._budget:
+                raise problem
+            self._budget -= pause
+            self._sleep(pause)
+            wait = min(wait * 2, _LONGEST_WAIT_SECONDS)
+
+
 class Calls:
-    """The API calls of one method of a driver. Not shared: each method makes its own, so each has its own budget."""
+    """The API calls of one method of a driver, under one budget."""
 
     def __init__(
         self,
@@ -41,35 +88,25 @@ class Calls:
         """Start with the whole budget.
 
         Arguments:
-            sleep: waits for so many seconds.
-            jitter: a random number from 0 to 1: processes that were throttled together do not come back together.
+            sleep, jitter: see Retries.
             failures: the SDK's exceptions.
             translate: one of them in the contract's words.
             asked_wait: how many seconds the provider asks to wait before the next try (Retry-After), 0 if it does not.
         """
-        self._sleep = sleep
-        self._jitter = jitter
+        self._retries = Retries(sleep=sleep, jitter=jitter)
         self._failures = failures
         self._translate = translate
         self._asked_wait = asked_wait
-        self._budget = THROTTLE_BUDGET_SECONDS
 
     def __call__(self, method: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a method of the SDK's. Only throttled calls are repeated: they had no effect.
+        """Call a method of the SDK's.
 
         Raises:
-            ProviderError: in the contract's words, without the SDK's exception behind it: that one holds the raw
-                reply, in which a provider may quote a credential.
+            ProviderError: see Retries.run.
         """
-        wait = _FIRST_WAIT_SECONDS
-        while True:
-            try:
-                return method(*args, **kwargs)
-            except self._failures as error:
-                problem, asked = self._translate(error), self._asked_wait(error)
-            pause = asked + wait * (0.5 + self._jitter() / 2)
-            if not isinstance(problem, Throttled) or pause > self._budget:
-                raise problem
-            self._budget -= pause
-            self._sleep(pause)
-            wait = min(wait * 2, _LONGEST_WAIT_SECONDS)
+        return self._retries.run(
+            functools.partial(method, *args, **kwargs),
+            failures=self._failures,
+            translate=self._translate,
+            asked_wait=self._asked_wait,
+        )

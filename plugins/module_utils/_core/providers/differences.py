@@ -69,9 +69,9 @@ def taints_apart(spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[list[T
     return sorted(held - wanted), sorted(wanted - held)
 
 
-def within(nodes: int, bounds: NodeBounds) -> int:
-    """The nearest number that the bounds allow."""
-    return min(max(nodes, bounds.least), bounds.most)
+def within(nodes: int, bounds: NodeBounds | None) -> int:
+    """The nearest number that the bounds allow: without any, every number."""
+    return min(max(nodes, bounds.least), bounds.most) if bounds else nodes
 
 
 def told(differences: Iterable[Difference]) -> str:

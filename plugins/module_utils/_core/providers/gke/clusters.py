@@ -18,14 +18,15 @@ from ...model.records import ClusterOutputs
 from ...model.states import ClusterMode, ProviderStatus
 from ...model.versions import is_older, next_step
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
+from ..messages import bounded
+from ..ownership import is_ours
 from . import operations
 from .addresses import Address
 from .calls import Calls
 from .descriptions import new_node_pool
-from .errors import bounded
 from .operations import Fate
 from .places import default_zones, in_region, region_of
-from .resource_labels import carries, from_resource_labels, to_resource_labels
+from .resource_labels import from_resource_labels, to_resource_labels
 from .settings import GkeSettings
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def describe(call: Calls, gke: ClusterManagerClient, where: Address) -> Any:
     except NotFound:
         return None
     spec = where.cluster
-    if not carries(from_resource_labels(found.resource_labels), spec.tags):
+    if not is_ours(tags=from_resource_labels(found.resource_labels), wanted=spec.tags):
         raise AlreadyExists(f"a cluster {spec.name!r} that was not made for this pool exists in {spec.location}")
     return found
 

@@ -3,19 +3,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """In what a node pool is not as it is wanted. No I/O.
 
-Labels and taints are sets: only those that are missing, too many or of another value are told of. What GKE adds by
-itself, and what this driver adds to a node pool with GPUs, is never too many.
+What GKE adds by itself, and what this driver adds to a node pool with GPUs, is never too many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from ...model.declared import Gpus, Taint
-from ...model.node_marks import is_reserved
 from ...model.observed import Difference, ObservedNodePool
+from .. import differences as shared
 from ..contract import NodePoolSpec
+from ..differences import of_labels, of_shape, of_size, of_taints
 from .places import as_observed
 from .sizes import first_size, held_total, wanted_total
 from .taints import GPU_TAINT
@@ -26,12 +26,12 @@ NO_DEVICE_PLUGIN = {"gke-no-default-nvidia-gpu-device-plugin": "true"}
 
 def differences(spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[Difference, ...]:
     """contract.Driver.compare."""
-    spec = as_observed(spec, observed.places)
+    spec = _completed(as_observed(spec, observed.places), observed)
     return (
         *_of_shape(spec, observed),
         *_of_size(spec, observed),
-        *_of_labels(spec, observed),
-        *_of_taints(spec, observed),
+        *of_labels(spec, observed),
+        *of_taints(spec, observed),
     )
 
 
@@ -45,10 +45,9 @@ def wanted_gpus(spec: NodePoolSpec) -> Gpus | None:
     return Gpus(type=spec.gpu_type or "", count=spec.gpus_per_node) if spec.gpus_per_node else None
 
 
-def labels_after(spec: NodePoolSpec, held: Mapping[str, str]) -> dict[str, str]:
-    """All labels that a node pool is to have that holds these: GKE's update replaces them all."""
-    too_many = _too_many(spec, held)
-    return {**{key: value for key, value in held.items() if key not in too_many}, **wanted_labels(spec)}
+def labels_after(spec: NodePoolSpec, observed: ObservedNodePool) -> dict[str, str]:
+    """All labels that a node pool is to have: GKE's update replaces them all."""
+    return shared.labels_after(_completed(spec, observed), observed)
 
 
 def taints_after(spec: NodePoolSpec, held: tuple[Taint, ...]) -> tuple[Taint, ...]:
@@ -70,10 +69,16 @@ def changed(spec: NodePoolSpec, observed: ObservedNodePool) -> ObservedNodePool:
         observed,
         nodes=total,
         bounds=spec.bounds,
-        labels=labels_after(spec, observed.labels),
+        labels=labels_after(spec, observed),
         taints=taints_after(spec, observed.taints),
         tags={**observed.tags, **asked.label},
     )
+
+
+def _completed(spec: NodePoolSpec, observed: ObservedNodePool) -> NodePoolSpec:
+    """The spec with what is wanted beside what people declare: this driver's label, and GKE's taint where it stands."""
+    taints = None if spec.taints is None else taints_after(spec, observed.taints)
+    return replace(spec, labels=wanted_labels(spec), taints=taints)
 
 
 def _of_shape(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
@@ -87,9 +92,7 @@ def _of_shape(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Differ
         pairs.append(("diskGiB", observed.disk_gib, spec.disk_gib))
     if spec.disk_type is not None:
         pairs.append(("diskType", observed.disk_type, spec.disk_type))
-    for path, held, wanted in pairs:
-        if held != wanted:
-            yield Difference(path=path, held=held, wanted=wanted, in_place=False)
+    return of_shape(pairs)
 
 
 def _told(gpus: Gpus | None) -> dict[str, object] | None:
@@ -103,36 +106,4 @@ def _of_size(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Differe
         ("autoscaling.minNodes", held.least if held else None, wanted.least if wanted else None),
         ("autoscaling.maxNodes", held.most if held else None, wanted.most if wanted else None),
     ]
-    for path, number, right in pairs:
-        if number != right:
-            yield Difference(path=path, held=number, wanted=right, in_place=True)
-
-
-def _of_labels(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
-    held, wanted = observed.labels, wanted_labels(spec)
-    missing = {key: value for key, value in wanted.items() if held.get(key) != value}
-    too_many = _too_many(spec, held)
-    if missing or too_many:
-        apart = {key: value for key, value in held.items() if key in missing or key in too_many}
-        yield Difference(path="labels", held=apart, wanted=missing, in_place=True)
-
-
-def _too_many(spec: NodePoolSpec, held: Mapping[str, str]) -> set[str]:
-    if not spec.labels_declared:
-        return set()
-    kept = wanted_labels(spec)
-    return {key for key in held if key not in kept and not is_reserved(key)}
-
-
-def _of_taints(spec: NodePoolSpec, observed: ObservedNodePool) -> Iterator[Difference]:
-    if spec.taints is None:
-        return
-    held, wanted = set(observed.taints), set(taints_after(spec, observed.taints))
-    if held != wanted:
-        too_many, missing = sorted(held - wanted), sorted(wanted - held)
-        yield Difference(
-            path="taints",
-            held=[taint.to_data() for taint in too_many],
-            wanted=[taint.to_data() for taint in missing],
-            in_place=True,
-        )
+    return of_size(pairs)

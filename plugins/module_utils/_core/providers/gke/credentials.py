@@ -16,7 +16,7 @@ from typing import Any
 
 from ...model.errors import PermissionDenied, ProviderError, Unavailable
 from ...model.secret import Secret
-from .errors import bounded
+from ..messages import bounded
 from .settings import AMBIENT, GkeSettings
 
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"

@@ -12,11 +12,13 @@ from ...model.errors import InvalidRequest, PermissionDenied, ProviderError, Una
 from ...model.observed import NodeBounds, ObservedNodePool
 from ...model.states import ProviderStatus
 from ..contract import NodePoolSpec
+from ..differences import within
+from ..messages import bounded
 from . import taints
 from .comparison import wanted_gpus, wanted_labels
-from .errors import bounded, condition_error
+from .errors import condition_error
 from .resource_labels import from_resource_labels, to_resource_labels
-from .sizes import Asked, first_size, within
+from .sizes import Asked, first_size
 
 _STATUS = {
     "PROVISIONING": ProviderStatus.CREATING,

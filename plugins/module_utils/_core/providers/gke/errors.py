@@ -23,9 +23,7 @@ from ...model.errors import (
     Throttled,
     Unavailable,
 )
-
-_LONGEST_TEXT_CHARACTERS = 600
-"""As much of a reply as somebody can read."""
+from ..messages import bounded
 
 _BY_STATUS: dict[str, type[ProviderError]] = {
     "NOT_FOUND": NotFound,
@@ -67,12 +65,6 @@ def translate(error: Exception, *, operation: str) -> ProviderError:
         message=str(error.message or ""),
         reason=str(error.reason or ""),
     )
-
-
-def bounded(text: str) -> str:
-    """The text on one line, cut where it gets too long to read."""
-    text = " ".join(text.split())
-    return text if len(text) <= _LONGEST_TEXT_CHARACTERS else text[: _LONGEST_TEXT_CHARACTERS - 1] + "…"
 
 
 def service_error(*, operation: str, status: str, message: str, reason: str = "") -> ProviderError:

@@ -17,6 +17,7 @@ from ...model.observed import Difference, ObservedNodePool
 from ...model.states import ProviderStatus
 from ...model.versions import is_older, minor_version
 from ..contract import NodePoolSpec
+from ..differences import told
 from . import node_pools, operations
 from .addresses import Address
 from .calls import Calls
@@ -113,7 +114,7 @@ def _sets(spec: NodePoolSpec, fresh: ObservedNodePool, *, raw: Any, asked: Asked
         sets["resource_labels"] = {"labels": {**kept, **asked.label}}
     paths = {item.path for item in differences(spec, fresh)}
     if "labels" in paths:
-        sets["labels"] = {"labels": labels_after(spec, fresh.labels)}
+        sets["labels"] = {"labels": labels_after(spec, fresh)}
     if "taints" in paths:
         sets["taints"] = {"taints": in_gke_words(taints_after(spec, fresh.taints))}
     return sets
@@ -136,5 +137,4 @@ def _upgrade(
 def _refuse_another_shape(spec: NodePoolSpec, found: tuple[Difference, ...]) -> None:
     fixed = [item for item in found if not item.in_place]
     if fixed:
-        told = "; ".join(f"{item.path} from {item.held} to {item.wanted}" for item in fixed)
-        raise InvalidRequest(f"node pool {spec.name!r} cannot change its {told}: only another node pool has it")
+        raise InvalidRequest(f"node pool {spec.name!r} cannot change its {told(fixed)}: only another node pool has it")

@@ -12,11 +12,11 @@ from ...model.errors import AlreadyExists, NotFound, OperationInProgress, Unavai
 from ...model.observed import ObservedNodePool
 from ...model.states import ProviderStatus
 from ..contract import Deletion, NodePoolSpec
+from ..ownership import is_ours
 from .addresses import Address
 from .calls import Calls
 from .descriptions import just_sent, new_node_pool, observe
 from .places import in_region
-from .resource_labels import carries
 
 if TYPE_CHECKING:
     from google.cloud.container_v1 import ClusterManagerClient
@@ -81,5 +81,5 @@ def delete(call: Calls, gke: ClusterManagerClient, where: Address, name: str, ta
 
 def check_ours(observed: ObservedNodePool, *, cluster: str, tags: Mapping[str, str]) -> None:
     """Raises AlreadyExists when the node pool does not carry all of `tags`."""
-    if not carries(observed.tags, tags):
+    if not is_ours(tags=observed.tags, wanted=tags):
         raise AlreadyExists(f"a node pool {observed.name!r} that is not ours exists in cluster {cluster!r}")

@@ -36,15 +36,6 @@ def to_resource_labels(tags: Mapping[str, str]) -> dict[str, str]:
     return labels
 
 
-def carries(held: Mapping[str, str], tags: Mapping[str, str]) -> bool:
-    """Whether a resource is the owner's whose `tags` these are: all of them stand on it. No tags: no.
-
-    Arguments:
-        held: the tags on it, as from_resource_labels gives them.
-    """
-    return bool(tags) and tags.items() <= held.items()
-
-
 def from_resource_labels(labels: Mapping[str, str]) -> dict[str, str]:
     """The tags that these labels carry; labels that others wrote come back as they are where they are not escaped."""
     return {_plain(key): _plain(value) for key, value in labels.items()}

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from ...model.errors import InvalidRequest
-from ...model.observed import NodeBounds, ObservedNodePool
+from ...model.observed import ObservedNodePool
 from ..contract import NodePoolSpec
+from ..differences import within
 
 NODES_LABEL = "better-compute-nodes"
 """`5`, `5-asking` or `5-autoscaled`: see Standing."""
@@ -65,11 +66,6 @@ class Resize:
 
 class Rebound:
     """The autoscaler is to get other bounds, or to be switched on or off."""
-
-
-def within(nodes: int, bounds: NodeBounds | None) -> int:
-    """The total nearest to `nodes` that `bounds` allow."""
-    return min(max(nodes, bounds.least), bounds.most) if bounds else nodes
 
 
 def per_zone(spec: NodePoolSpec, nodes: int) -> int:
