@@ -41,6 +41,21 @@ def test_a_size_that_doks_does_not_have_is_refused_with_those_that_it_has(ocean:
     assert ocean.changes() == ["POST clusters"]
 
 
+@pytest.mark.parametrize("name", ["nvidia_gpu_device_plugin", "amd_gpu_device_plugin"])
+def test_no_gpus_are_put_where_digitaloceans_own_device_plugin_would_give_them_away(
+    ocean: DoksSubject, name: str
+) -> None:
+    ocean.stand()
+    ocean.cloud.console.edit_cluster(ocean.shown()["id"], **{name: {"enabled": True}})
+    with pytest.raises(InvalidRequest, match=f"^devicePluginOn: node pool 'other' .* switch off its {name}$"):
+        ocean.open().ensure_node_pool(CLUSTER, OTHER, None)
+    assert ocean.changes() == ["POST clusters"]
+    ocean.open().ensure_node_pool(
+        CLUSTER, dataclasses.replace(OTHER, machine_type="s-2vcpu-4gb", gpus_per_node=0, gpu_type=None), None
+    )
+    assert ocean.changes() == ["POST clusters", "POST clusters/{id}/node_pools"]
+
+
 @pytest.mark.parametrize(
     "wanted",
     [

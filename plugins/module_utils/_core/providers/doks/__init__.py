@@ -8,7 +8,7 @@
 - tags, naming: the owner's marks as tags, and which resource of a name is ours by them.
 - clusters, node_pools, droplets: one kind of resource each. last_reading: one read of a cluster serves for both.
 - comparison, taints, sizes, versions, health: what DOKS holds beside what is wanted, without a call (sizes: one).
-- access: the credential for a cluster's API.
+- access: the credential for a cluster's API. device_plugins: why DigitalOcean's own are off.
 - driver: the contract, put together from these.
 """
 

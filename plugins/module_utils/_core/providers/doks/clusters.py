@@ -27,6 +27,7 @@ from ..ownership import is_ours
 from . import droplets
 from .api import Api
 from .calls import Calls
+from .device_plugins import switched_off
 from .errors import refusal
 from .naming import Data, Ours, find_ours, is_going, message_of, state_of
 from .pages import read_all
@@ -184,16 +185,13 @@ def _outputs(cluster: Data) -> ClusterOutputs | None:
 
 
 def _create_body(spec: ClusterSpec, node_pools: Sequence[Data]) -> dict[str, Any]:
-    off = {"enabled": False}
     return {
         "name": spec.name,
         "region": spec.location,
         "version": spec.version or NEWEST_VERSION,
         "tags": to_tags(spec.tags),
         "node_pools": list(node_pools),
-        # GPUs are given to pods by bcd's device plugin alone: past DigitalOcean's own, they would be given unbooked.
-        "nvidia_gpu_device_plugin": off,
-        "amd_gpu_device_plugin": off,
+        **switched_off(),
         # A version is somebody's wish, and nodes are replaced with it.
         "auto_upgrade": False,
     }

@@ -16,7 +16,7 @@ from ...model.states import ProviderStatus
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
 from ..differences import told
 from ..ownership import is_ours
-from . import taints
+from . import device_plugins, taints
 from .api import Api
 from .calls import Calls
 from .comparison import create_body, differences, update_body
@@ -78,7 +78,8 @@ def check_creatable(spec: NodePoolSpec, settings: DoksSettings) -> None:
     gpus = gpus_of(spec.machine_type)
     if spec.gpus_per_node and gpus is not None and gpus != spec.gpus_per_node:
         raise InvalidRequest(
-            f"node pool {spec.name!r}: machine type {spec.machine_type} has {gpus} GPUs, and not {spec.gpus_per_node}"
+            f"node pool {spec.name!r}: machine type {spec.machine_type} has {gpus or 'no'} GPUs, and not "
+            f"{spec.gpus_per_node}"
         )
 
 
@@ -96,7 +97,12 @@ def as_created(spec: NodePoolSpec) -> Data:
 
 
 def create(call: Calls, api: Api, cluster: Data, spec: NodePoolSpec) -> ObservedNodePool | None:
-    """Create the node pool; None when DOKS says that there is one of that name by now."""
+    """Create the node pool; None when DOKS says that there is one of that name by now.
+
+    Raises:
+        InvalidRequest: DOKS does not offer such nodes, or gives GPUs to pods itself on this cluster.
+    """
+    device_plugins.refuse_beside(cluster, spec)
     check_size(spec, sizes_offered(call, api.kubernetes))
     try:
         reply = call(api.kubernetes.add_node_pool, cluster["id"], as_created(spec))
