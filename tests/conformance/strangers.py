@@ -12,8 +12,10 @@ import pytest
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import AlreadyExists
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import CLUSTER
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import Deletion
 
-from .life import active_cluster, ensure_cluster, first_ones, smallest, standing
+from .life import active_cluster, ensure_cluster, first_ones, node_pool, smallest, standing, undisturbed
 from .subject import Case, Subject
 
 _NONE_OF_OURS = {"team": "another"}
@@ -72,9 +74,45 @@ def a_node_pool_without_our_marks_is_listed_and_never_touched(subject: Subject) 
     _a_node_pool_is_never_touched(subject, _NONE_OF_OURS)
 
 
+def an_adopted_cluster_is_read_and_extended_and_nothing_else_of_it_changes(subject: Subject) -> None:
+    ensure_cluster(subject, dataclasses.replace(subject.cluster, tags=_NONE_OF_OURS))
+    subject.settle()
+    adopted = dataclasses.replace(subject.cluster, adopted=True)
+    driver, there = subject.open(), list(subject.leftovers())
+    found = driver.get_cluster(adopted)
+    assert found is not None
+    assert found.serves
+    assert found.outputs is not None
+    assert driver.bootstrap_access(found).endpoint == found.outputs.endpoint
+
+    writes = subject.writes()
+    for refused in (driver.ensure_cluster, driver.delete_cluster, driver.grant_access):
+        with pytest.raises(AlreadyExists):
+            refused(adopted)
+    assert subject.writes() == writes
+
+    def is_made() -> bool:
+        pool = node_pool(subject.open(), adopted, subject.node_pool.name)
+        subject.open().ensure_node_pool(adopted, subject.node_pool, pool)
+        return pool is not None and pool.status is ProviderStatus.ACTIVE
+
+    undisturbed(subject, is_made)
+
+    def is_gone() -> bool:
+        pool = subject.node_pool
+        return subject.open().delete_node_pool(adopted, pool.name, pool.tags) is Deletion.GONE
+
+    undisturbed(subject, is_gone)
+    assert subject.open().get_cluster(adopted) == found
+    assert list(subject.leftovers()) == there
+    unknown = dataclasses.replace(adopted, name="bc-nobodys")
+    assert driver.get_cluster(unknown) is None
+
+
 STRANGERS: tuple[Case, ...] = (
     a_strangers_cluster_is_never_touched,
     a_cluster_without_our_marks_is_never_touched,
     a_strangers_node_pool_is_listed_and_never_touched,
     a_node_pool_without_our_marks_is_listed_and_never_touched,
+    an_adopted_cluster_is_read_and_extended_and_nothing_else_of_it_changes,
 )

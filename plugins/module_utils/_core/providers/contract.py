@@ -49,6 +49,9 @@ class ClusterSpec:
         private_nodes, version: see declared.CreateCluster.
         tags: the owner's marks (labels.owner_tags): what carries them all is ours.
         mode: AUTOPILOT only where `capabilities.autopilot`; it never changes, and such a cluster needs no `first`.
+        adopted: it is somebody else's, and `name` is what they call it (DOKS: its UUID will do). It is read whatever
+            marks it carries, and node pools of ours are made in it; it is never created, changed or deleted:
+            ensure_cluster, delete_cluster and grant_access raise AlreadyExists, and send nothing.
     """
 
     name: str
@@ -57,6 +60,7 @@ class ClusterSpec:
     tags: Mapping[str, str]
     version: str | None = None
     mode: ClusterMode = ClusterMode.STANDARD
+    adopted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..model.errors import AlreadyExists
+from .contract import ClusterSpec
+
 
 def is_ours(*, tags: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
     """Whether what carries `tags` was made by the owner of `wanted`: all these marks stand on it. No marks: no."""
     return bool(wanted) and all(tags.get(key) == value for key, value in wanted.items())
+
+
+def is_readable(spec: ClusterSpec, *, tags: Mapping[str, str]) -> bool:
+    """Whether a cluster that carries `tags` is the one that is meant: ours, or the one that was adopted."""
+    return spec.adopted or is_ours(tags=tags, wanted=spec.tags)
+
+
+def refuse_adopted(spec: ClusterSpec) -> None:
+    """Raises AlreadyExists for a cluster that was adopted: it is never created, changed or deleted."""
+    if spec.adopted:
+        raise AlreadyExists(f"cluster {spec.name!r} was adopted: it is its owner's to create, change or delete")

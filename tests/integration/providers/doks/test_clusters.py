@@ -222,6 +222,17 @@ def test_a_cluster_that_was_seen_and_is_missing_from_the_list_is_asked_for_by_it
     assert found.status is ProviderStatus.ACTIVE
 
 
+def test_an_adopted_cluster_is_known_by_its_uuid_and_nothing_is_left_of_one_that_is_not_there(
+    ocean: DoksSubject,
+) -> None:
+    ocean.stand()
+    adopted = dataclasses.replace(CLUSTER, name=ocean.shown()["id"], tags={}, adopted=True)
+    found = ocean.open().get_cluster(adopted)
+    assert found is not None
+    assert found.name == CLUSTER.name
+    assert ocean.open().get_cluster(dataclasses.replace(adopted, name="00000000-0000-4000-8000-000000000000")) is None
+
+
 def test_a_list_that_changes_while_it_is_read_proves_nothing(
     ocean: DoksSubject, monkeypatch: pytest.MonkeyPatch
 ) -> None:

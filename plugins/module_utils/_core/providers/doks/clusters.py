@@ -67,6 +67,8 @@ def find(call: Calls, api: Api, spec: ClusterSpec, *, known_id: str | None = Non
     if known_id and all(cluster["id"] != known_id for cluster in listed):
         with contextlib.suppress(NotFound):
             listed.append(call(api.kubernetes.get_cluster, known_id)["kubernetes_cluster"])
+    if spec.adopted:
+        return next((Ours(first=one) for one in listed if spec.name in (one["id"], one["name"])), None)
     found = find_ours(listed, name=spec.name, marks=spec.tags, kind="cluster")
     renamed = next((one for one in listed if is_ours(tags=from_tags(one.get("tags") or ()), wanted=spec.tags)), None)
     if not found and renamed:

@@ -16,6 +16,7 @@ from ...model.errors import InvalidRequest, NeedsNodes, NotFound, OperationInPro
 from ...model.observed import BootstrapAccess, Difference, ObservedCluster, ObservedNodePool
 from ...model.states import ProviderStatus
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
+from ..ownership import refuse_adopted
 from . import access, clusters, node_pools
 from .api import Api
 from .calls import Calls
@@ -68,6 +69,7 @@ class DoksDriver:
 
         Before a create, what is left of an earlier one of that name is looked for, and which sizes there are.
         """
+        refuse_adopted(spec)
         with self._calling(spec) as call:
             found = self._find(call, spec)
             if found:
@@ -82,10 +84,13 @@ class DoksDriver:
         """One list of the clusters; where it is not among them, its droplets."""
         with self._calling(spec) as call:
             found = self._find(call, spec)
-            return clusters.observe(found.first) if found else self._left_over(call, spec)
+            if found or spec.adopted:
+                return clusters.observe(found.first) if found else None
+            return self._left_over(call, spec)
 
     def delete_cluster(self, spec: ClusterSpec) -> Deletion:
         """A list of the clusters, then the deletion; where it is not among them, its droplets."""
+        refuse_adopted(spec)
         with self._calling(spec) as call:
             found = self._find(call, spec)
             self._last.forget()
@@ -143,6 +148,7 @@ class DoksDriver:
 
     def grant_access(self, cluster: ClusterSpec) -> None:
         """One look at whose it is: DOKS makes whoever may have a credential an administrator."""
+        refuse_adopted(cluster)
         with self._calling(cluster) as call:
             self._require(call, cluster)
 

@@ -19,7 +19,7 @@ from ...model.states import ProviderStatus
 from ...model.versions import is_older, next_step
 from ..contract import ClusterSpec, Deletion
 from ..messages import bounded
-from ..ownership import is_ours
+from ..ownership import is_readable
 from . import updates
 from .calls import Calls
 from .request_token import request_token
@@ -57,7 +57,7 @@ def describe(call: Calls, eks: EKSClient, spec: ClusterSpec) -> ObservedCluster 
     except NotFound:
         return None
     observed = observe(reply["cluster"], location=spec.location)
-    if not is_ours(tags=observed.tags, wanted=spec.tags):
+    if not is_readable(spec, tags=observed.tags):
         raise AlreadyExists(f"a cluster {spec.name!r} that was not made for this pool exists in {spec.location}")
     return observed
 

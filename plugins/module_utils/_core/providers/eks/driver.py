@@ -15,6 +15,7 @@ from ...model.clock import Clock
 from ...model.errors import InvalidRequest, Unavailable
 from ...model.observed import BootstrapAccess, Difference, ObservedCluster, ObservedNodePool
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
+from ..ownership import refuse_adopted
 from . import access, clusters, node_group_changes, node_groups
 from .calls import Calls
 from .clients import Clients
@@ -60,6 +61,7 @@ class EksDriver:
 
     def ensure_cluster(self, spec: ClusterSpec, first: tuple[NodePoolSpec, ...] = ()) -> ObservedCluster:  # noqa: ARG002 -- EKS makes clusters without nodes
         """One DescribeCluster where it is as wanted; CreateCluster; ListUpdates … UpdateClusterVersion."""
+        refuse_adopted(spec)
         with self._calling(spec) as call:
             return clusters.ensure(call, self._clients.eks, spec, settings=self._settings, now=self._clock.now())
 
@@ -70,6 +72,7 @@ class EksDriver:
 
     def delete_cluster(self, spec: ClusterSpec) -> Deletion:
         """DescribeCluster, then DeleteCluster."""
+        refuse_adopted(spec)
         with self._calling(spec) as call:
             return clusters.delete(call, self._clients.eks, spec)
 
@@ -113,6 +116,7 @@ class EksDriver:
 
     def grant_access(self, cluster: ClusterSpec) -> None:
         """DescribeCluster, GetCallerIdentity, GetRole, CreateAccessEntry, AssociateAccessPolicy."""
+        refuse_adopted(cluster)
         with self._calling(cluster) as call:
             access.grant(call, self._clients, cluster)
 

@@ -19,7 +19,7 @@ from ...model.states import ClusterMode, ProviderStatus
 from ...model.versions import is_older, next_step
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
 from ..messages import bounded
-from ..ownership import is_ours
+from ..ownership import is_readable
 from . import operations
 from .addresses import Address
 from .calls import Calls
@@ -56,7 +56,7 @@ def describe(call: Calls, gke: ClusterManagerClient, where: Address) -> Any:
     except NotFound:
         return None
     spec = where.cluster
-    if not is_ours(tags=from_resource_labels(found.resource_labels), wanted=spec.tags):
+    if not is_readable(spec, tags=from_resource_labels(found.resource_labels)):
         raise AlreadyExists(f"a cluster {spec.name!r} that was not made for this pool exists in {spec.location}")
     return found
 

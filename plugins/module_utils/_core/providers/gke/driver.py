@@ -16,6 +16,7 @@ from ...model.clock import Clock
 from ...model.errors import InvalidRequest, NotFound
 from ...model.observed import BootstrapAccess, Difference, ObservedCluster, ObservedNodePool
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
+from ..ownership import refuse_adopted
 from . import clusters, node_pool_changes, node_pools
 from .addresses import Address
 from .calls import Calls
@@ -71,6 +72,7 @@ class GkeDriver:
 
     def ensure_cluster(self, spec: ClusterSpec, first: tuple[NodePoolSpec, ...] = ()) -> ObservedCluster:
         """One GetCluster where it is as wanted; CreateCluster; ListOperations, UpdateCluster."""
+        refuse_adopted(spec)
         call, where = self._calling(spec)
         found = self._look(call, where)
         if not found:
@@ -86,6 +88,7 @@ class GkeDriver:
 
     def delete_cluster(self, spec: ClusterSpec) -> Deletion:
         """GetCluster, then DeleteCluster."""
+        refuse_adopted(spec)
         call, where = self._calling(spec)
         return clusters.delete(call, self._clients.gke, where)
 
@@ -135,6 +138,7 @@ class GkeDriver:
 
     def grant_access(self, cluster: ClusterSpec) -> None:
         """Nothing is granted: IAM decides who administers a cluster (roles/container.admin). GetCluster."""
+        refuse_adopted(cluster)
         call, where = self._calling(cluster)
         if not clusters.describe(call, self._clients.gke, where):
             raise NotFound(f"there is no cluster {cluster.name!r} in {cluster.location}")
