@@ -1,19 +1,19 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What EKS and DOKS call the states of a cluster, also those that the emulators never show.
-
-GKE's are in test_gke_descriptions.py."""
+"""What each provider calls the states of a cluster, also those that the emulators never show."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from google.cloud.container_v1.types import cluster_service as api
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ProviderStatus
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.doks import clusters as doks
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks import clusters as eks
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke import clusters as gke
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,19 @@ def test_each_state_of_a_doks_cluster_has_its_word_and_deleted_is_not_yet_gone(
     described = {"name": "one", "endpoint": "", "tags": [], "status": {"state": state, "message": "why"}}
     found = doks.observe(described)
     assert (found.status, found.message) == (seen, "why")
+
+
+@pytest.mark.parametrize(
+    ("status", "seen"),
+    [
+        ("PROVISIONING", ProviderStatus.CREATING),
+        ("RUNNING", ProviderStatus.ACTIVE),
+        ("RECONCILING", ProviderStatus.UPDATING),
+        ("STOPPING", ProviderStatus.DELETING),
+        ("ERROR", ProviderStatus.FAILED),
+        ("DEGRADED", ProviderStatus.DEGRADED),
+        ("STATUS_UNSPECIFIED", ProviderStatus.UPDATING),
+    ],
+)
+def test_each_status_of_a_gke_cluster_has_its_word(status: str, seen: ProviderStatus) -> None:
+    assert gke.observe(api.Cluster(name="one", status=status)).status is seen
