@@ -18,7 +18,7 @@ from . import constraints, control_planes, instances, maintenance, versions
 from .errors import invalid
 from .failures import Failure
 from .records import ClusterStatus, PoolStatus, new_etag
-from .state import State
+from .state import CLOUD, State
 
 
 class Console:
@@ -151,3 +151,7 @@ class Console:
         """Lists miss these zones' clusters, and say so (`missingZones`); no zones: they see all again."""
         with self._state.changing():
             self._state.unseen_zones = set(zones)
+
+    def add_load_balancer(self, cluster: str, name: str) -> None:
+        """A Service of type LoadBalancer made one. GKE knows nothing of it: it stays when the cluster is deleted."""
+        self._state.engine.inventory.add(CLOUD, "load-balancer", name, cluster=cluster)

@@ -14,7 +14,7 @@ from . import auto_scaling, instances, node_group_config, versions
 from .failures import Failure
 from .node_group_config import Change, Taint
 from .records import ACTIVE, DEGRADED
-from .state import State
+from .state import CLOUD, State
 
 
 class Console:
@@ -96,3 +96,7 @@ class Console:
         with self._state.changing():
             versions.check_supported(version)
             self._state.cluster(cluster).version = version
+
+    def add_load_balancer(self, cluster: str, name: str) -> None:
+        """A Service of type LoadBalancer made one. EKS knows nothing of it: it stays when the cluster is deleted."""
+        self._state.engine.inventory.add(CLOUD, "load-balancer", name, cluster=cluster)

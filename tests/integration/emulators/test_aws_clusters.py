@@ -75,6 +75,9 @@ def test_the_same_request_token_gives_the_same_cluster_and_other_parameters_are_
         ({"resourcesVpcConfig": {"subnetIds": SUBNETS, "endpointPublicAccess": False}}, "cannot be false"),
         ({"version": "1.19"}, "unsupported Kubernetes version"),
         ({"tags": {"aws:mine": "no"}}, "reserved"),
+        ({"tags": {f"k{number}": "" for number in range(51)}}, "at most 50"),
+        ({"tags": {"k" * 129: ""}}, "at most 128"),
+        ({"tags": {"k": "v" * 257}}, "at most 256"),
         ({"accessConfig": {"authenticationMode": "NONE"}}, "enum value set"),
     ],
 )
@@ -85,9 +88,14 @@ def test_a_cluster_that_aws_would_refuse_is_refused(aws: Aws, changes: dict[str,
     assert aws.engine.inventory.items() == ()
 
 
-def test_a_name_that_breaks_the_pattern_is_refused(aws: Aws) -> None:
-    with pytest.raises(ClientError, match="regular expression"):
-        aws.create_cluster("-one")
+@pytest.mark.parametrize(("name", "said"), [("-one", "regular expression"), ("c" * 101, "at most 100")])
+def test_a_name_that_breaks_the_pattern_or_is_too_long_is_refused(aws: Aws, name: str, said: str) -> None:
+    with pytest.raises(ClientError, match=said):
+        aws.create_cluster(name)
+
+
+def test_without_access_entries_asked_for_there_are_none(aws: Aws) -> None:
+    assert aws.create_cluster(accessConfig={})["accessConfig"] == {"authenticationMode": "CONFIG_MAP"}
 
 
 def test_a_cluster_that_is_being_created_or_deleted_cannot_be_deleted(aws: Aws) -> None:
@@ -108,6 +116,8 @@ def test_names_come_in_pages(aws: Aws) -> None:
     assert first["clusters"] == ["c0", "c1"]
     pages = aws.eks.get_paginator("list_clusters").paginate(PaginationConfig={"PageSize": 2})
     assert [name for page in pages for name in page["clusters"]] == [f"c{number}" for number in range(5)]
+    with pytest.raises(ClientError, match="at most 100"):
+        aws.eks.list_clusters(maxResults=101)
 
 
 def test_tags_of_a_cluster_can_be_changed(aws: Aws) -> None:

@@ -4,8 +4,9 @@
 """Scripted faults as boto3 meets them, and what AWS says that comes by script only.
 
 Of AWS's behaviours these are no cases here:
-- addresses of the form `<hex>.<region>.eks.amazonaws.com`, load balancers, volumes and network interfaces that outlive
-  their cluster: all that answers is on loopback, and nothing here makes any of the others;
+- addresses of the form `<hex>.<region>.eks.amazonaws.com`: all that answers is on loopback;
+- volumes and network interfaces that outlive their cluster: as load balancers do
+  (tests/integration/providers/test_eks_driver.py);
 - scale-in protection, launch templates and their immutable ids, Auto Mode, Bottlerocket's own device plugin, nodes with
   resource names: the product asks for none of them, and the machines run no image but bcd's;
 - a Spot replacement that starts before the old machine ends, and EKS's own drain: the old one's end is the harder case;

@@ -49,6 +49,7 @@ def test_a_node_pool_has_the_server_s_defaults(one: Gcp) -> None:
     assert (pool.config.image_type, pool.upgrade_settings.max_surge) == ("COS_CONTAINERD", 1)
     assert (pool.management.auto_repair, pool.management.auto_upgrade) == (True, True)
     assert pool.max_pods_constraint.max_pods_per_node == 110
+    assert pool.config.metadata["disable-legacy-endpoints"] == "true"
     assert pool.version == one.cluster().current_master_version
     assert pool.etag
     (group,) = pool.instance_group_urls

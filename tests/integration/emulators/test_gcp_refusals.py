@@ -6,7 +6,7 @@
 No cases are:
 - a change of a node pool's name, Spot, service account or scopes: the API's requests have no such fields; what they
   have beside size, bounds, labels, taints and version is answered UNIMPLEMENTED (test_gcp_node_pools.py);
-- load balancers and disks that outlive their cluster: nothing here makes any;
+- disks that outlive their cluster: as load balancers do (tests/integration/providers/test_gke_driver.py);
 - compute's instance group managers (sizes, machines taken out one by one): the product reads sizes from the Nodes, and
   takes out no single machine;
 - the request rate, and whether Spot pools get a taint of GKE's own: not known. A rate limit is a scripted 429;

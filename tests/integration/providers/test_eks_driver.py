@@ -240,3 +240,12 @@ def test_the_other_spelling_of_not_found_is_understood(subject: EksSubject, driv
     spelling = Error(status=400, code="ClientException", message=f"No cluster found for name: {CLUSTER.name}.")
     subject.engine.faults.add("aws", "eks.DescribeCluster", spelling)
     assert driver.delete_cluster(CLUSTER) is Deletion.GONE
+
+
+def test_a_cluster_is_gone_although_what_its_workloads_made_outlives_it(subject: EksSubject, driver: EksDriver) -> None:
+    active_cluster(subject)
+    subject.aws.console.add_load_balancer(CLUSTER.name, "web")
+    driver.delete_cluster(CLUSTER)
+    subject.settle()
+    assert driver.delete_cluster(CLUSTER) is Deletion.GONE
+    assert subject.leftovers() == ["load-balancer web"]

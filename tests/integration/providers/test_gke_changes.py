@@ -226,6 +226,20 @@ def test_the_taint_that_gke_puts_on_gpus_is_nobodys_difference(google: GkeSubjec
     assert google.standing().taints == (gpu,)
 
 
+def test_the_taint_that_gke_may_put_on_spot_is_nobodys_difference(google: GkeSubject) -> None:
+    google.stand()
+    team = Taint(key="team", effect="NoSchedule", value="blue")
+    declared = dataclasses.replace(NODE_POOL, name="spot", spot=True, taints=(team,))
+    google.open().ensure_node_pool(CLUSTER, declared, None)
+    google.settle()
+    spot = {"key": "cloud.google.com/gke-spot", "value": "true", "effect": "NO_SCHEDULE"}
+    blue = {"key": "team", "value": "blue", "effect": "NO_SCHEDULE"}
+    google.gcp.console.edit_node_pool(google.node_pool_name("spot"), taints=[spot, blue])
+    assert google.converge(declared) == []
+    assert google.converge(dataclasses.replace(declared, taints=())) == ["UpdateNodePool"]
+    assert [taint.key for taint in google.standing("spot").taints] == ["cloud.google.com/gke-spot"]
+
+
 def test_a_change_that_somebody_makes_between_look_and_update_is_not_overwritten(google: GkeSubject) -> None:
     google.stand()
     wanted = dataclasses.replace(NODE_POOL, labels={**NODE_POOL.labels, "a": "b"})

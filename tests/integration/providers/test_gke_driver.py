@@ -267,3 +267,12 @@ def test_access_is_googles_own_token(google: GkeSubject) -> None:
     assert google.calls() == before
     with pytest.raises(InvalidRequest, match="no endpoint"):
         driver.bootstrap_access(dataclasses.replace(cluster, outputs=None))
+
+
+def test_a_cluster_is_gone_although_what_its_workloads_made_outlives_it(google: GkeSubject) -> None:
+    google.stand()
+    google.gcp.console.add_load_balancer(CLUSTER.name, "web")
+    google.open().delete_cluster(CLUSTER)
+    google.settle()
+    assert google.open().delete_cluster(CLUSTER) is Deletion.GONE
+    assert google.leftovers() == ["load-balancer web"]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.better_compute.fleet.tests.conformance.cases import CASES
 from ansible_collections.better_compute.fleet.tests.support.pages import (
     CHECKOUT,
     DOCS,
@@ -19,8 +20,10 @@ from ansible_collections.better_compute.fleet.tests.support.pages import (
     links,
     places,
     prose,
+    table_rows,
 )
 
+_BEHAVIOURS = DOCS / "provider-behaviours.md"
 _LONGEST_README_LINES = 200
 _GALAXY_SECTIONS = (
     "Description",
@@ -73,6 +76,19 @@ def test_the_readme_names_all_that_a_change_must_pass() -> None:
     assert targets
     text = README.read_text(encoding="utf-8")
     assert [target for target in targets if f"make {target}" not in text] == []
+
+
+def test_every_behaviour_of_a_provider_has_a_test_or_a_reason() -> None:
+    rows = [row for row in table_rows(_BEHAVIOURS) if not row[0].startswith("---")]
+    assert [row for row in rows if len(row) != 3] == []
+    assert rows
+    assert [behaviour for behaviour, shown, why in rows if not shown.strip() and not why.strip()] == []
+
+
+def test_what_shows_a_behaviour_of_a_provider_is_a_test_or_a_conformance_case() -> None:
+    cases = {case.__name__ for case in CASES}
+    named = [place.name for place in places(_BEHAVIOURS) if place.name]
+    assert [name for name in named if not name.rpartition(".")[2].startswith("test_") and name not in cases] == []
 
 
 @each_page

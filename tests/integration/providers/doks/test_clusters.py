@@ -306,3 +306,12 @@ def test_a_deletion_that_failed_is_sent_again(ocean: DoksSubject) -> None:
     assert ocean.open().delete_cluster(CLUSTER) is Deletion.UNDER_WAY
     ocean.settle()
     assert ocean.open().delete_cluster(CLUSTER) is Deletion.GONE
+
+
+def test_a_cluster_is_gone_although_what_its_workloads_made_outlives_it(ocean: DoksSubject) -> None:
+    ocean.stand(NODE_POOL)
+    made = ocean.cloud.console.add_load_balancer(ocean.shown()["id"], "web")
+    ocean.open().delete_cluster(CLUSTER)
+    ocean.settle()
+    assert ocean.open().delete_cluster(CLUSTER) is Deletion.GONE
+    assert list(ocean.leftovers()) == [f"load-balancer {made}"]

@@ -112,6 +112,20 @@ def test_a_change_keeps_what_the_user_gave_the_node_pool(ocean: DoksSubject) -> 
     assert [taint["key"] for taint in shown["taints"]] == ["team"]
 
 
+def test_a_node_pool_of_ours_that_somebody_renamed_is_neither_made_again_nor_taken_for_gone(ocean: DoksSubject) -> None:
+    ocean.stand(NODE_POOL, OTHER)
+    found = ocean.standing()
+    ocean.cloud.console.edit_node_pool(ocean.shown()["id"], ocean.shown_node_pool()["id"], name="mine-now")
+    driver = ocean.open()
+    for observed in (None, found):
+        with pytest.raises(AlreadyExists, match="mine-now"):
+            driver.ensure_node_pool(CLUSTER, dataclasses.replace(NODE_POOL, nodes=5), observed)
+    with pytest.raises(AlreadyExists, match="mine-now"):
+        driver.delete_node_pool(CLUSTER, NODE_POOL.name, NODE_POOL.tags)
+    assert driver.delete_node_pool(CLUSTER, OTHER.name, OTHER.tags) is Deletion.UNDER_WAY
+    assert ocean.changes() == ["POST clusters", f"{DELETE}/{{id}}"]
+
+
 def test_autoscaling_from_zero_and_its_end(ocean: DoksSubject) -> None:
     scaled = dataclasses.replace(NODE_POOL, nodes=0, bounds=NodeBounds(least=0, most=3))
     ocean.stand(OTHER, scaled)

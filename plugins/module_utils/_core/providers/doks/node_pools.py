@@ -41,9 +41,20 @@ def find(cluster: Data, *, name: str, marks: Mapping[str, str]) -> Ours | None:
     """The node pool in a cluster that was read; None when there is none.
 
     Raises:
-        AlreadyExists: it is not ours.
+        AlreadyExists: it is not ours, or ours was given another name, which shows as long as a node of before is there.
     """
-    return find_ours(cluster["node_pools"] or (), name=name, marks=marks, kind=_KIND)
+    pools = cluster["node_pools"] or ()
+    found = find_ours(pools, name=name, marks=marks, kind=_KIND)
+    ours = (pool for pool in pools if is_ours(tags=from_tags(pool.get("tags") or ()), wanted=marks))
+    renamed = next((pool for pool in ours if pool["name"] != name and _was_called(pool, name)), None)
+    if not found and renamed:
+        raise AlreadyExists(f"node pool {renamed['name']!r} was made as {name!r}: give it that name again")
+    return found
+
+
+def _was_called(pool: Data, name: str) -> bool:
+    """Whether a node has the name: nodes are called `<node pool>-<5 characters>`, and keep that through a rename."""
+    return any(node["name"].rpartition("-")[0] == name for node in pool.get("nodes") or ())
 
 
 def one_of_each_name(cluster: Data, spec: ClusterSpec) -> tuple[list[Data], frozenset[str]]:

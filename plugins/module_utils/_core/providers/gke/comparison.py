@@ -18,7 +18,7 @@ from ..contract import NodePoolSpec
 from ..differences import of_labels, of_shape, of_size, of_taints
 from .places import as_observed
 from .sizes import first_size, held_total, wanted_total
-from .taints import GPU_TAINT
+from .taints import GOOGLES_OWN
 
 NO_DEVICE_PLUGIN = {"gke-no-default-nvidia-gpu-device-plugin": "true"}
 """Keeps GKE's own device plugin off the Nodes: theirs would offer GPUs that nobody booked."""
@@ -54,7 +54,7 @@ def taints_after(spec: NodePoolSpec, held: tuple[Taint, ...]) -> tuple[Taint, ..
     """All taints that a node pool is to have that holds these: GKE's update replaces them all."""
     if spec.taints is None:
         return held
-    return tuple(sorted({*spec.taints, *(taint for taint in held if taint == GPU_TAINT)}))
+    return tuple(sorted({*spec.taints, *(taint for taint in held if taint in GOOGLES_OWN)}))
 
 
 def changed(spec: NodePoolSpec, observed: ObservedNodePool) -> ObservedNodePool:

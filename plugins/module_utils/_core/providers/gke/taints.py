@@ -13,6 +13,11 @@ from ...model.declared import Taint
 GPU_TAINT = Taint(key="nvidia.com/gpu", effect="NoSchedule", value="present")
 """GKE's own mark on a node pool with GPUs, unless all of the cluster's have some. Not among what people declare."""
 
+SPOT_TAINT = Taint(key="cloud.google.com/gke-spot", effect="NoSchedule", value="true")
+"""Nobody knows whether GKE puts it on Spot node pools. Where it stands it stays: taking it away replaces all nodes."""
+
+GOOGLES_OWN = frozenset({GPU_TAINT, SPOT_TAINT})
+
 _GKE_EFFECT = {"NoSchedule": "NO_SCHEDULE", "PreferNoSchedule": "PREFER_NO_SCHEDULE", "NoExecute": "NO_EXECUTE"}
 _KUBERNETES_EFFECT = {word: effect for effect, word in _GKE_EFFECT.items()}
 
