@@ -9,7 +9,8 @@ from typing import Any
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.doks.tags import to_tags
-from ansible_collections.better_compute.fleet.tests.support.doks_subject import NODE_POOL, TAGS
+from ansible_collections.better_compute.fleet.tests.support.doks_subject import NODE_POOL
+from ansible_collections.better_compute.fleet.tests.support.emulated_subject import TAGS
 
 BLUE = Taint(key="team", effect="NoSchedule", value="blue")
 AUTOMATIC = {"key": "nvidia.com/gpu", "value": "", "effect": "NoSchedule"}

@@ -9,15 +9,13 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ansible_collections.better_compute.fleet.emulators.digitalocean import DigitalOcean
-from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, Hook, LostReply, VirtualClock
-from ansible_collections.better_compute.fleet.emulators.engine.answers import Call, ReplyLost
+from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, VirtualClock
 from ansible_collections.better_compute.fleet.emulators.stand_ins import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels, owner_tags
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import (
     BootstrapAccess,
     ObservedNodePool,
@@ -30,11 +28,9 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.doks.driver import DoksDriver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.doks.settings import DoksSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.doks.taints import to_doks
-from ansible_collections.better_compute.fleet.tests.conformance.subject import Breakage
+from ansible_collections.better_compute.fleet.tests.support.emulated_subject import NAME, POOL, TAGS, EmulatedSubject
 
-POOL = PoolId("pool_01kb5c0000000000000000000a")
-TAGS = owner_tags(cluster_id=ClusterId("kcl_01kb5c0000000000000000000a"), pool_id=POOL)
-CLUSTER = ClusterSpec(name="bc-01kb5c0000000000000000000a", location="nyc2", private_nodes=False, tags=TAGS)
+CLUSTER = ClusterSpec(name=NAME, location="nyc2", private_nodes=False, tags=TAGS)
 NODE_POOL = NodePoolSpec(
     name="h100",
     machine_type="gpu-h100x8-640gb",
@@ -47,40 +43,23 @@ NODE_POOL = NodePoolSpec(
     tags=TAGS,
 )
 
-_AN_HOUR_SECONDS = 3600
-"""Longer than anything at DigitalOcean takes."""
-
-
-def _no_answer(call: Call) -> None:
-    """Drop the connection before anything happens: as a time-out, without the wait for it."""
-    raise ReplyLost(call.name)
-
-
-_ACTIONS: dict[Breakage, LostReply | Error | Hook] = {
-    Breakage.LOST_REPLY: LostReply(),
-    Breakage.THROTTLED: Error(status=429, code="too_many_requests", message="API rate limit exceeded."),
-    Breakage.SERVER_ERROR: Error(status=500, code="server_error", message="Server Error"),
-    Breakage.TIMED_OUT: Hook(on_before=_no_answer),
-}
-
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class DoksSubject:
+class DoksSubject(EmulatedSubject):
     """Satisfies subject.Subject; its parts are there for what only DOKS does.
 
     Attributes:
         folder: for tokens.
-        waits: what the drivers waited for throttling, in seconds.
     """
 
-    engine: Engine
-    clock: VirtualClock
+    emulated: ClassVar[str] = "digitalocean"
+    throttled: ClassVar[Error] = Error(status=429, code="too_many_requests", message="API rate limit exceeded.")
+    broken: ClassVar[Error] = Error(status=500, code="server_error", message="Server Error")
+
     cloud: DigitalOcean
-    machines: InstantMachines
     settings: DoksSettings
     folder: Path
     api: Api
-    waits: list[float] = dataclasses.field(default_factory=list)
     cluster: ClusterSpec = CLUSTER
     node_pool: NodePoolSpec = NODE_POOL
     other_machine_type: str = "gpu-h200x8-1128gb"
@@ -92,22 +71,6 @@ class DoksSubject:
         return DoksDriver(
             settings=self.settings, api=self.api, clock=self.clock, sleep=self.waits.append, jitter=lambda: 0.5
         )
-
-    def settle(self) -> None:
-        """Let an hour pass."""
-        self.clock.advance(_AN_HOUR_SECONDS)
-
-    def calls(self) -> int:
-        """Requests to the emulator."""
-        return len(self.engine.log.entries(cloud="digitalocean"))
-
-    def writes(self) -> int:
-        """Mutating requests that it carried out."""
-        return len(self.engine.log.writes())
-
-    def break_call(self, nth: int, breakage: Breakage) -> None:
-        """Script the fault."""
-        self.engine.faults.add("digitalocean", "*", _ACTIONS[breakage], nth=nth)
 
     def autoscale(self, nodes: int) -> None:
         """Have the cluster's autoscaler set the count, and wait until there are as many."""
@@ -163,10 +126,6 @@ class DoksSubject:
     def changes(self) -> list[str]:
         """The mutating calls so far, by name."""
         return [entry.call.name for entry in self.engine.log.entries(cloud="digitalocean") if entry.call.mutating]
-
-    def leftovers(self) -> Sequence[str]:
-        """The emulator's inventory."""
-        return [f"{item.kind} {item.id}" for item in self.engine.inventory.items(cloud="digitalocean")]
 
 
 @contextmanager

@@ -9,15 +9,14 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 from ansible_collections.better_compute.fleet.emulators.aws import AwsEmulator
 from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
-from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, Hook, LostReply, VirtualClock
-from ansible_collections.better_compute.fleet.emulators.engine.answers import Call, ReplyLost
+from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, VirtualClock
 from ansible_collections.better_compute.fleet.emulators.stand_ins import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels, owner_tags
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import BootstrapAccess
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.contract import (
     ClusterSpec,
@@ -28,11 +27,9 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.driver import EksDriver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.settings import EksSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.taints import in_eks_words
-from ansible_collections.better_compute.fleet.tests.conformance.subject import Breakage
+from ansible_collections.better_compute.fleet.tests.support.emulated_subject import NAME, POOL, TAGS, EmulatedSubject
 
-POOL = PoolId("pool_01kb5c0000000000000000000a")
-TAGS = owner_tags(cluster_id=ClusterId("kcl_01kb5c0000000000000000000a"), pool_id=POOL)
-CLUSTER = ClusterSpec(name="bc-01kb5c0000000000000000000a", location="us-east-1", private_nodes=False, tags=TAGS)
+CLUSTER = ClusterSpec(name=NAME, location="us-east-1", private_nodes=False, tags=TAGS)
 NODE_POOL = NodePoolSpec(
     name="h100",
     machine_type="p5.48xlarge",
@@ -45,38 +42,18 @@ NODE_POOL = NodePoolSpec(
     tags=TAGS,
 )
 
-_AN_HOUR_SECONDS = 3600
-"""Longer than anything at EKS takes, also what it gives up after a quarter of an hour."""
-
-
-def _no_answer(call: Call) -> None:
-    """Drop the connection before anything happens: as a time-out, without the wait for it."""
-    raise ReplyLost(call.name)
-
-
-_ACTIONS: dict[Breakage, LostReply | Error | Hook] = {
-    Breakage.LOST_REPLY: LostReply(),
-    Breakage.THROTTLED: Error(status=429, code="ThrottlingException", message="Rate exceeded"),
-    Breakage.SERVER_ERROR: Error(status=500, code="ServerException", message="Internal failure"),
-    Breakage.TIMED_OUT: Hook(on_before=_no_answer),
-}
-
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class EksSubject:
-    """Satisfies subject.Subject; its parts are there for what only EKS does.
+class EksSubject(EmulatedSubject):
+    """Satisfies subject.Subject; its parts are there for what only EKS does."""
 
-    Attributes:
-        waits: what the drivers waited for throttling, in seconds.
-    """
+    emulated: ClassVar[str] = "aws"
+    throttled: ClassVar[Error] = Error(status=429, code="ThrottlingException", message="Rate exceeded")
+    broken: ClassVar[Error] = Error(status=500, code="ServerException", message="Internal failure")
 
-    engine: Engine
-    clock: VirtualClock
     aws: AwsEmulator
-    machines: InstantMachines
     settings: EksSettings
     clients: Clients
-    waits: list[float] = dataclasses.field(default_factory=list)
     cluster: ClusterSpec = CLUSTER
     node_pool: NodePoolSpec = NODE_POOL
     other_machine_type: str = "g6.xlarge"
@@ -97,22 +74,6 @@ class EksSubject:
             sleep=self.waits.append,
             jitter=lambda: 0.5,
         )
-
-    def settle(self) -> None:
-        """Let an hour pass."""
-        self.clock.advance(_AN_HOUR_SECONDS)
-
-    def calls(self) -> int:
-        """Requests to the emulator."""
-        return len(self.engine.log.entries(cloud="aws"))
-
-    def writes(self) -> int:
-        """Mutating requests that it carried out."""
-        return len(self.engine.log.writes())
-
-    def break_call(self, nth: int, breakage: Breakage) -> None:
-        """Script the fault."""
-        self.engine.faults.add("aws", "*", _ACTIONS[breakage], nth=nth)
 
     def autoscale(self, nodes: int) -> None:
         """Set the Auto Scaling group's desired capacity, and wait until EKS has noticed."""
@@ -142,10 +103,6 @@ class EksSubject:
         """Ask what a cluster's API asks."""
         principal = self.aws.authenticate(access.token.reveal(), self.cluster.name)
         return principal is not None and self.aws.is_admin(principal, self.cluster.name)
-
-    def leftovers(self) -> Sequence[str]:
-        """The emulator's inventory."""
-        return [f"{item.kind} {item.id}" for item in self.engine.inventory.items(cloud="aws")]
 
     def through(self, key: Credentials, folder: Path) -> EksSubject:
         """The same world, reached with another principal's key."""

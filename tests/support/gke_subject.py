@@ -10,15 +10,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, Hook, LostReply, VirtualClock
-from ansible_collections.better_compute.fleet.emulators.engine.answers import Call, ReplyLost
+from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, VirtualClock
 from ansible_collections.better_compute.fleet.emulators.gcp import GcpEmulator
 from ansible_collections.better_compute.fleet.emulators.stand_ins import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels, owner_tags
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import (
     BootstrapAccess,
     ObservedNodePool,
@@ -32,11 +30,9 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.driver import GkeDriver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.settings import GkeSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.taints import in_gke_words
-from ansible_collections.better_compute.fleet.tests.conformance.subject import Breakage
+from ansible_collections.better_compute.fleet.tests.support.emulated_subject import NAME, POOL, TAGS, EmulatedSubject
 
-POOL = PoolId("pool_01kb5c0000000000000000000a")
-TAGS = owner_tags(cluster_id=ClusterId("kcl_01kb5c0000000000000000000a"), pool_id=POOL)
-CLUSTER = ClusterSpec(name="bc-01kb5c0000000000000000000a", location="us-central1", private_nodes=False, tags=TAGS)
+CLUSTER = ClusterSpec(name=NAME, location="us-central1", private_nodes=False, tags=TAGS)
 NODE_POOL = NodePoolSpec(
     name="h100",
     machine_type="a3-highgpu-8g",
@@ -50,44 +46,23 @@ NODE_POOL = NodePoolSpec(
     tags=TAGS,
 )
 
-_AN_HOUR_SECONDS = 3600
-"""Longer than anything at GKE takes, also what it gives up after 35 minutes."""
-
 _MOST_ROUNDS = 12
 """Twice what the longest way takes."""
 
 
-def _no_answer(call: Call) -> None:
-    """Drop the connection before anything happens: as a time-out, without the wait for it."""
-    raise ReplyLost(call.name)
-
-
-_ACTIONS: dict[str, LostReply | Error | Hook] = {
-    "lost reply": LostReply(),
-    "throttled": Error(
-        status=429, code="RESOURCE_EXHAUSTED", message="Quota exceeded for quota metric 'Requests per minute'"
-    ),
-    "server error": Error(status=500, code="INTERNAL", message="Internal error encountered."),
-    "timed out": Hook(on_before=_no_answer),
-}
-"""By the Breakage's value."""
-
-
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class GkeSubject:
-    """Satisfies subject.Subject; its parts are there for what only GKE does.
+class GkeSubject(EmulatedSubject):
+    """Satisfies subject.Subject; its parts are there for what only GKE does."""
 
-    Attributes:
-        waits: what the drivers waited for throttling, in seconds.
-    """
+    emulated: ClassVar[str] = "gcp"
+    throttled: ClassVar[Error] = Error(
+        status=429, code="RESOURCE_EXHAUSTED", message="Quota exceeded for quota metric 'Requests per minute'"
+    )
+    broken: ClassVar[Error] = Error(status=500, code="INTERNAL", message="Internal error encountered.")
 
-    engine: Engine
-    clock: VirtualClock
     gcp: GcpEmulator
-    machines: InstantMachines
     settings: GkeSettings
     clients: Clients
-    waits: list[float] = dataclasses.field(default_factory=list)
     cluster: ClusterSpec = CLUSTER
     node_pool: NodePoolSpec = NODE_POOL
     other_machine_type: str = "a3-megagpu-8g"
@@ -108,22 +83,6 @@ class GkeSubject:
             sleep=self.waits.append,
             jitter=lambda: 0.5,
         )
-
-    def settle(self) -> None:
-        """Let an hour pass."""
-        self.clock.advance(_AN_HOUR_SECONDS)
-
-    def calls(self) -> int:
-        """Calls to the emulator."""
-        return len(self.engine.log.entries(cloud="gcp"))
-
-    def writes(self) -> int:
-        """Mutating calls that it carried out."""
-        return len(self.engine.log.writes())
-
-    def break_call(self, nth: int, breakage: Breakage) -> None:
-        """Script the fault."""
-        self.engine.faults.add("gcp", "*", _ACTIONS[breakage.value], nth=nth)
 
     def edit(self, *, labels: Mapping[str, str], taints: Sequence[Taint]) -> None:
         """Edit the node pool in the console."""
@@ -195,10 +154,6 @@ class GkeSubject:
     def accepts(self, access: BootstrapAccess) -> bool:
         """Ask what a cluster's API asks."""
         return self.gcp.tokens.account(access.token.reveal()) is not None
-
-    def leftovers(self) -> Sequence[str]:
-        """The emulator's inventory."""
-        return [f"{item.kind} {item.id}" for item in self.engine.inventory.items(cloud="gcp")]
 
 
 @contextmanager

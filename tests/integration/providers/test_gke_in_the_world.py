@@ -20,7 +20,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.clients import Clients
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.driver import GkeDriver
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.gke.settings import GkeSettings
-from ansible_collections.better_compute.fleet.tests.support.gke_subject import CLUSTER, NODE_POOL, POOL
+from ansible_collections.better_compute.fleet.tests.support.emulated_subject import POOL
+from ansible_collections.better_compute.fleet.tests.support.gke_subject import CLUSTER, NODE_POOL
 
 _AN_HOUR_SECONDS = 3600
 

@@ -18,7 +18,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.doks.node_pools import observe
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.doks.tags import to_tags
 from ansible_collections.better_compute.fleet.tests.support.doks_descriptions import AUTOMATIC, BLUE, cluster, pool
-from ansible_collections.better_compute.fleet.tests.support.doks_subject import NODE_POOL, TAGS
+from ansible_collections.better_compute.fleet.tests.support.doks_subject import NODE_POOL
+from ansible_collections.better_compute.fleet.tests.support.emulated_subject import TAGS
 
 
 def paths(spec: Any = NODE_POOL, **changes: Any) -> list[str]:

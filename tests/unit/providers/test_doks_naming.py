@@ -15,7 +15,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.doks.naming import find_ours
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.doks.tags import to_tags
-from ansible_collections.better_compute.fleet.tests.support.doks_subject import TAGS
+from ansible_collections.better_compute.fleet.tests.support.emulated_subject import TAGS
 
 
 def cluster(id: str, *, made: str = "2026-11-01T00:00:00Z", state: str = "running", **more: Any) -> dict[str, Any]:  # noqa: A002 -- the API's name
