@@ -193,7 +193,7 @@ def test_the_checkout_is_found_by_no_process_of_this_environment(at_desk: Newcom
 
 
 def test_the_playbook_by_its_name_converges_a_newcomers_file_and_then_changes_nothing(with_aws: Newcomer) -> None:
-    shutil.copy(collection(with_aws) / "examples" / "fleet.json", with_aws.folder)
+    shutil.copy(collection(with_aws) / "examples" / "fleet-aws.json", with_aws.folder / "fleet.json")
     playbook = ("ansible-playbook", "better_compute.fleet.fleet", "-e", "src=fleet.json")
     planned = with_aws.run(*playbook, "--check", "--diff")
     assert "Fleet plan at serial 0: 7 to create" in planned
