@@ -28,6 +28,7 @@ from ..model.errors import (
     ClusterObjectMissing,
     ClusterUnreachable,
 )
+from ..model.first_import import ONE_IMPORTS
 from ..model.secret import Secret
 
 if TYPE_CHECKING:
@@ -155,13 +156,15 @@ def require_client() -> None:
     Raises:
         ModuleNotFoundError: it is not.
     """
-    from kubernetes.client import rest  # noqa: F401 -- only whether it can be had
+    with ONE_IMPORTS:
+        from kubernetes.client import rest  # noqa: F401 -- only whether it can be had
 
 
 def _connection_pool(endpoint: str, ca_pem: str) -> PoolManager:
     """The kubernetes package's connection pool, trusting this one certificate and checking the host's name."""
-    from kubernetes.client import Configuration
-    from kubernetes.client.rest import RESTClientObject
+    with ONE_IMPORTS:
+        from kubernetes.client import Configuration
+        from kubernetes.client.rest import RESTClientObject
 
     try:
         context = ssl.create_default_context(cadata=ca_pem)

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from ...model.errors import InvalidRequest
+from ...model.first_import import ONE_IMPORTS
 from .credentials import read_token
 from .settings import DoksSettings
 
@@ -89,7 +90,8 @@ def open_api(settings: DoksSettings) -> Api:
     if settings.endpoint_url and urlsplit(settings.endpoint_url).scheme != "https":
         raise InvalidRequest(f"the account's endpointUrl {settings.endpoint_url} is not https: no token is sent there")
     token = read_token(settings.credential)
-    import pydo
+    with ONE_IMPORTS:
+        import pydo
 
     client = pydo.Client(
         token=token.reveal(),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ...model.errors import InvalidRequest, PermissionDenied
+from ...model.first_import import ONE_IMPORTS
 from . import errors
 from .credentials import AccessKey, read_access_key
 from .settings import EksSettings
@@ -52,8 +53,9 @@ class Clients:
             PermissionDenied: the credential's source is missing or incomplete.
             InvalidRequest: the CA file does not exist.
         """
-        from botocore.config import Config
-        from botocore.exceptions import BotoCoreError
+        with ONE_IMPORTS:
+            from botocore.config import Config
+            from botocore.exceptions import BotoCoreError
 
         if settings.ca_file and not Path(settings.ca_file).is_file():
             raise InvalidRequest(f"the account's caFile {settings.ca_file} does not exist")
@@ -123,8 +125,9 @@ class Clients:
 
 
 def _session(settings: EksSettings) -> boto3.Session:
-    import boto3
-    import botocore.session
+    with ONE_IMPORTS:
+        import boto3
+        import botocore.session
 
     if isinstance(settings.credential, str):
         core = botocore.session.Session()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from ...model.errors import InvalidRequest
+from ...model.first_import import ONE_IMPORTS
 from .credentials import Tokens
 from .settings import GkeSettings
 
@@ -53,8 +54,9 @@ class Clients:
     @cached_property
     def gke(self) -> ClusterManagerClient:
         """GKE over gRPC. Importing Google's package takes seconds: so not before it is needed."""
-        from google.cloud.container_v1 import ClusterManagerClient
-        from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerGrpcTransport
+        with ONE_IMPORTS:
+            from google.cloud.container_v1 import ClusterManagerClient
+            from google.cloud.container_v1.services.cluster_manager.transports import ClusterManagerGrpcTransport
 
         with self._making:
             return ClusterManagerClient(transport=ClusterManagerGrpcTransport(channel=self._channel()))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ...model.errors import PermissionDenied, ProviderError, Unavailable
+from ...model.first_import import ONE_IMPORTS
 from ...model.secret import Secret
 from ..messages import bounded
 from .settings import AMBIENT, GkeSettings
@@ -75,9 +76,10 @@ class Tokens:
         ]
 
     def _refresh(self) -> None:
-        import requests
-        from google.auth import exceptions
-        from google.auth.transport.requests import Request
+        with ONE_IMPORTS:
+            import requests
+            from google.auth import exceptions
+            from google.auth.transport.requests import Request
 
         problem: ProviderError
         with requests.Session() as session:
@@ -115,8 +117,9 @@ def _find(source: str | Mapping[str, str]) -> Any:
 
 
 def _ambient() -> Any:
-    import google.auth
-    from google.auth.exceptions import GoogleAuthError
+    with ONE_IMPORTS:
+        import google.auth
+        from google.auth.exceptions import GoogleAuthError
 
     try:
         found, _project = google.auth.default(scopes=[_SCOPE])
@@ -130,8 +133,9 @@ def _ambient() -> Any:
 
 
 def _of_key(text: str, what: str) -> Any:
-    from google.auth.exceptions import GoogleAuthError
-    from google.oauth2 import service_account
+    with ONE_IMPORTS:
+        from google.auth.exceptions import GoogleAuthError
+        from google.oauth2 import service_account
 
     read: Any = service_account.Credentials.from_service_account_info
     try:
