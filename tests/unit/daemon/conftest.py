@@ -19,8 +19,9 @@ def _log_as_before() -> Iterator[None]:
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
-    for name in _levels():
-        logging.getLogger(name).setLevel(levels.get(name, logging.NOTSET))
+    # A library that was imported meanwhile keeps the level that it gave itself: else SQLAlchemy tells every statement.
+    for name, before in levels.items():
+        logging.getLogger(name).setLevel(before)
 
 
 def _levels() -> dict[str, int]:
