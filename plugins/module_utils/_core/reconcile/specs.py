@@ -37,7 +37,7 @@ def node_pool_spec(
             its provider: the totals are then those of one zone, and the driver knows in how many the node pool stands.
     """
     shape = record.shape
-    zone_of = {zone: zone for zone in shape.zones} if account.places == {} else account.places or {}
+    zone_of = account.places or {}
     wanted = set(shape.zones) or set(zone_of.values())
     times = max(1, len(wanted)) if capabilities.per_zone_counts else 1
     pool_id = cluster.substrate_pool_id if record.of_flavor else None
