@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.write(json.dumps(_endpoints(world, control)) + "\n")
         sys.stdout.flush()
         stop.wait()
-        control.close()
+        control.stop()
     return 0
 
 

@@ -10,27 +10,16 @@ its notice), POST /shutdown. It holds no secret.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
-from functools import partial
-from threading import Event, Thread
-from typing import Any, Final
-
-from werkzeug.serving import WSGIRequestHandler, make_server
+from collections.abc import Iterable
+from threading import Event
 
 from .engine import Engine
+from .http_server import Environ, HttpServer, StartResponse
 from .machines import EmulatedMachines
 
-_POLL_SECONDS: Final = 0.02
-"""How soon the server notices that it is to stop."""
 
-
-class _QuietHandler(WSGIRequestHandler):
-    def log(self, type: str, message: str, *args: object) -> None:  # noqa: A002 - werkzeug's name
-        """Say nothing."""
-
-
-class ControlApi:
-    """Serves from construction to `close`.
+class ControlApi(HttpServer):
+    """Serves from construction to `stop`.
 
     Attributes:
         shutdown: set when somebody asked for the end.
@@ -41,26 +30,10 @@ class ControlApi:
         self._engine = engine
         self._machines = machines
         self.shutdown = Event()
-        self._server = make_server("127.0.0.1", 0, self._serve, threaded=True, request_handler=_QuietHandler)
-        self._thread = Thread(
-            target=partial(self._server.serve_forever, poll_interval=_POLL_SECONDS), name="world-control", daemon=True
-        )
-        self._thread.start()
+        super().__init__(self._serve, name="world-control")
+        self.start()
 
-    @property
-    def url(self) -> str:
-        """Where it listens."""
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def close(self) -> None:
-        """Answer nobody any more."""
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-    def _serve(
-        self, environ: dict[str, Any], start_response: Callable[[str, list[tuple[str, str]]], object]
-    ) -> Iterable[bytes]:
+    def _serve(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         status, document = self._answer(environ["REQUEST_METHOD"], environ["PATH_INFO"])
         body = json.dumps(document).encode()
         start_response(status, [("Content-Type", "application/json"), ("Content-Length", str(len(body)))])

@@ -9,15 +9,12 @@ A service is recognised as AWS's own front door cannot be fooled about it: by th
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from functools import partial
-from threading import Thread
-from typing import Any, Final
-
-from werkzeug.serving import WSGIRequestHandler, make_server
+from typing import Final
 
 from ..engine import Answer, Call, Engine, InjectedError, ReplyLost
+from ..http_server import Environ, HttpServer, StartResponse
 from . import auto_scaling, ec2, moto_services, query_protocol, rendering, signature
 from .account import REGION, Account
 from .eks import EksService, shapes
@@ -27,27 +24,11 @@ from .signature import Request
 
 CLOUD: Final = "aws"
 
-_POLL_SECONDS: Final = 0.02
-"""How soon the server notices that it is to stop."""
-
 _TARGETS: Final = ("RoleArn", "AutoScalingGroupName", "InstanceId")
 """The fields of the query protocol that say what a request is about."""
 
-Environ = dict[str, Any]
-StartResponse = Callable[[str, list[tuple[str, str]]], object]
 
-
-class _Handler(WSGIRequestHandler):
-    """Quiet, with connections that stay open and answers that leave at once."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def log(self, type: str, message: str, *args: object) -> None:  # noqa: A002 - werkzeug's name
-        """Say nothing: the request log knows it all."""
-
-
-class AwsServer:
+class AwsServer(HttpServer):
     """Serves EKS, EC2, Auto Scaling, IAM and STS at `url`."""
 
     def __init__(self, *, engine: Engine, account: Account, eks: EksService) -> None:
@@ -56,25 +37,7 @@ class AwsServer:
         self._account = account
         self._eks = eks
         self._moto = MotoServices(account)
-        self._server = make_server("127.0.0.1", 0, self._serve, threaded=True, request_handler=_Handler)
-        self._thread = Thread(
-            target=partial(self._server.serve_forever, poll_interval=_POLL_SECONDS), name="emulated-aws", daemon=True
-        )
-
-    @property
-    def url(self) -> str:
-        """Where it listens: the endpoint URL of every service."""
-        return f"http://127.0.0.1:{self._server.server_port}"
-
-    def start(self) -> None:
-        """Begin to answer."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Answer nobody any more."""
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        super().__init__(self._serve, name="emulated-aws")
 
     def _serve(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         request = _request(environ)

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Callable, Iterable
-from functools import partial
-from threading import Thread
+from collections.abc import Iterable
 from typing import Any, Final
 from urllib.parse import parse_qsl
 from uuid import uuid4
 
-from werkzeug.serving import WSGIRequestHandler, make_server
-
 from ..engine import Answer, Call, Engine, InjectedError, ReplyLost
+from ..http_server import HOST, Environ, HttpServer, StartResponse
 from ..kubernetes.certificates import make_server_context
 from . import service
 from .rate_limit import RateLimit
@@ -24,26 +21,10 @@ from .refusals import Refusal, forbidden, not_found, unauthorized
 from .service import Request
 from .state import CLOUD, State
 
-_HOST: Final = "127.0.0.1"
-_POLL_SECONDS: Final = 0.02
-"""How soon the server notices that it is to stop."""
 _ROOT: Final = "/v2/"
 
-Environ = dict[str, Any]
-StartResponse = Callable[[str, list[tuple[str, str]]], object]
 
-
-class _Handler(WSGIRequestHandler):
-    """Quiet, with connections that stay open and answers that leave at once."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def log(self, type: str, message: str, *args: object) -> None:  # noqa: A002 - werkzeug's name
-        """Say nothing: the request log knows it all."""
-
-
-class DigitalOceanServer:
+class DigitalOceanServer(HttpServer):
     """Serves the API at `url`; `ca_pem` is what its certificate is to be checked against."""
 
     def __init__(self, *, engine: Engine, state: State, rate_limit: RateLimit) -> None:
@@ -51,24 +32,8 @@ class DigitalOceanServer:
         self._engine = engine
         self._state = state
         self._rate_limit = rate_limit
-        context, self.ca_pem = make_server_context(cluster=CLOUD, host=_HOST)
-        self._server = make_server(_HOST, 0, self._serve, threaded=True, request_handler=_Handler, ssl_context=context)
-        self._thread = Thread(
-            target=partial(self._server.serve_forever, poll_interval=_POLL_SECONDS),
-            name="emulated-digitalocean",
-            daemon=True,
-        )
-        self.url = f"https://{_HOST}:{self._server.server_port}"
-
-    def start(self) -> None:
-        """Begin to answer."""
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Answer nobody any more."""
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        context, self.ca_pem = make_server_context(cluster=CLOUD, host=HOST)
+        super().__init__(self._serve, name="emulated-digitalocean", tls=context)
 
     def _serve(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))

@@ -208,7 +208,7 @@ def test_all_spot_machines_are_taken_back_and_no_others(world: World, clock: Vir
         assert [machine.spot for machine in after if machine.spot] == [True]
         assert spot.instance_id not in {machine.instance_id for machine in after}
     finally:
-        control.close()
+        control.stop()
 
 
 @contextmanager
