@@ -225,7 +225,7 @@ def calibrated_clusters() -> Iterator[None]:
     apis = _Apis()
     real = api._connection_pool
     # As much of a pool manager as is used: see _Apis.
-    api._connection_pool = lambda _endpoint, _ca_pem: apis  # type: ignore[assignment, return-value]
+    api._connection_pool = lambda _endpoint, _ca_pem: apis  # type: ignore[assignment, return-value]  # a stub in its place
     try:
         yield
     finally:
