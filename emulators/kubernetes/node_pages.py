@@ -54,7 +54,7 @@ class NodePages:
             rest = self._continued(query["continue"])
         else:
             rest = _Rest(
-                nodes=self._selected(query.get("labelSelector", "")),
+                nodes=selected(self._store.all_of(NODE), query.get("labelSelector", "")),
                 version=self._store.version,
                 since=self._clock.now(),
             )
@@ -87,11 +87,17 @@ class NodePages:
             )
         return rest
 
-    def _selected(self, selector: str) -> list[Object]:
-        key, equals, value = selector.partition("=")
-        if not (key and equals and value) or any(character in selector for character in ",!()"):
-            raise ApiRefusal(400, f"the emulated API takes a selector of one label and value, not {selector!r}")
-        return [node for node in self._store.all_of(NODE) if node["metadata"].get("labels", {}).get(key) == value]
+
+def selected(objects: list[Object], selector: str) -> list[Object]:
+    """Those whose labels a selector chooses.
+
+    Raises:
+        ApiRefusal: 400 for another selector than the product sends.
+    """
+    key, equals, value = selector.partition("=")
+    if not (key and equals and value) or any(character in selector for character in ",!()"):
+        raise ApiRefusal(400, f"the emulated API takes a selector of one label and value, not {selector!r}")
+    return [one for one in objects if one["metadata"].get("labels", {}).get(key) == value]
 
 
 def _limit(text: str) -> int:

@@ -74,7 +74,7 @@ def test_creating_in_a_namespace_that_is_not_there_is_refused(caller: Caller) ->
         ("POST", f"{MAPS}/a", 405),
         ("PATCH", "/api/v1/nodes/a", 405),
         ("DELETE", "/api/v1/nodes/a", 405),
-        ("PATCH", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/a", 405),
+        ("PUT", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/a", 405),
     ],
 )
 def test_what_the_product_never_sends_is_refused(caller: Caller, method: str, path: str, code: int) -> None:
