@@ -25,6 +25,7 @@ from ...model.errors import (
     ClusterAccessDenied,
     ClusterConflict,
     ClusterError,
+    ClusterObjectMissing,
     ClusterUnreachable,
     Code,
     InvalidInput,
@@ -105,6 +106,32 @@ class ClusterCredential:
     expires_at: datetime
 
 
+def named_cluster(session: Session, asked: AccessRequest) -> ClusterRecord:
+    """The cluster that is named, in whatever state; a deleted one too, where it is named by its id.
+
+    Raises:
+        InvalidInput: the tenant or the subject is none.
+        OperationError: NOT_FOUND (also another tenant's), INVALID_STATE (adopted).
+    """
+    check_tenant(asked.tenant_id)
+    if not (1 <= len(asked.subject) <= _MOST_SUBJECT_CHARACTERS and asked.subject.isprintable()):
+        expected = f"1 to {_MOST_SUBJECT_CHARACTERS} printable characters"
+        raise InvalidInput([Problem(path="subject", message=f"expected {expected}, found {shown(asked.subject)}")])
+    with session.store.read() as tx:
+        cluster = None
+        if asked.cluster_id is not None and is_id(asked.cluster_id):
+            cluster = clusters.cluster(tx, asked.cluster_id)
+        if cluster is None or cluster.tenant_id != asked.tenant_id:
+            _pool, cluster = cluster_meant(tx, pool=asked.pool, cluster_id=asked.cluster_id, tenant_id=asked.tenant_id)
+    if cluster.adopted:
+        raise OperationError(
+            Code.INVALID_STATE,
+            f"cluster {cluster.name} is adopted: an account made in it would outlive the pool on a cluster that is not "
+            "ours. Reach it with the provider's credentials.",
+        )
+    return cluster
+
+
 def find_cluster(session: Session, asked: AccessRequest) -> ClusterRecord:
     """The cluster that is named, if subjects can be let into it, as it is recorded: no provider is asked.
 
@@ -112,7 +139,7 @@ def find_cluster(session: Session, asked: AccessRequest) -> ClusterRecord:
         InvalidInput: the tenant or the subject is none.
         OperationError: NOT_FOUND (also another tenant's), INVALID_STATE (adopted, deleting, not up yet).
     """
-    cluster = _named(session, asked)
+    cluster = named_cluster(session, asked)
     if cluster.state in (ClusterState.DELETING, ClusterState.DELETED):
         raise OperationError(Code.INVALID_STATE, f"cluster {cluster.name} is being deleted: nobody is let in any more")
     if cluster.outputs is None:
@@ -205,7 +232,7 @@ def revoke_credentials(session: Session, asked: AccessRequest, *, only_look: boo
         InvalidInput: the tenant or the subject is none.
         OperationError: as issue_credentials.
     """
-    cluster = _named(session, asked)
+    cluster = named_cluster(session, asked)
     if cluster.state == ClusterState.DELETED or cluster.outputs is None:
         return False
     require_client()
@@ -226,27 +253,6 @@ def revoke_credentials(session: Session, asked: AccessRequest, *, only_look: boo
             observed,
             lambda api: take_access(api, owner=_owner(cluster), tenant_id=asked.tenant_id, subject=asked.subject),
         )
-
-
-def _named(session: Session, asked: AccessRequest) -> ClusterRecord:
-    """The tenant's cluster; a deleted one too, where it is named by its id."""
-    check_tenant(asked.tenant_id)
-    if not (1 <= len(asked.subject) <= _MOST_SUBJECT_CHARACTERS and asked.subject.isprintable()):
-        expected = f"1 to {_MOST_SUBJECT_CHARACTERS} printable characters"
-        raise InvalidInput([Problem(path="subject", message=f"expected {expected}, found {shown(asked.subject)}")])
-    with session.store.read() as tx:
-        cluster = None
-        if asked.cluster_id is not None and is_id(asked.cluster_id):
-            cluster = clusters.cluster(tx, asked.cluster_id)
-        if cluster is None or cluster.tenant_id != asked.tenant_id:
-            _pool, cluster = cluster_meant(tx, pool=asked.pool, cluster_id=asked.cluster_id, tenant_id=asked.tenant_id)
-    if cluster.adopted:
-        raise OperationError(
-            Code.INVALID_STATE,
-            f"cluster {cluster.name} is adopted: an account made in it would outlive the pool on a cluster that is not "
-            "ours. Reach it with the provider's credentials.",
-        )
-    return cluster
 
 
 def _owner(cluster: ClusterRecord) -> Owner:
@@ -309,14 +315,14 @@ def _told(cluster: ClusterRecord) -> Iterator[None]:
         runs = f"runs Kubernetes {cluster.outputs.version}" if cluster.outputs else "is too old"
         raise OperationError(
             Code.UNSUPPORTED,
-            f"{doing} {runs} and has no validating admission policies (admissionregistration.k8s.io/v1, from Kubernetes "
-            "1.30 on): without the access guard nobody is let in. Upgrade the cluster.",
+            f"{doing} {runs} and has no validating admission policies (admissionregistration.k8s.io/v1, which Kubernetes "
+            "has from 1.30 on): without the access guard nobody is let in. Upgrade the cluster.",
         ) from error
     except _COME_AGAIN as error:
         raise OperationError(Code.UNAVAILABLE, f"{doing} cannot be reached: {error}") from error
     except (ClusterAccessDenied, PermissionDenied) as error:
         raise OperationError(Code.FORBIDDEN, f"{doing}: {error}") from error
-    except (NotOurs, ClusterConflict) as error:
+    except (NotOurs, ClusterConflict, ClusterObjectMissing) as error:
         raise OperationError(Code.CONFLICT, f"{doing}: {error}") from error
     except (ClusterError, ProviderError) as error:
         raise OperationError(Code.INVALID_STATE, f"{doing}: {error}") from error
