@@ -137,7 +137,7 @@ def _result(
     """What is told of a kubeconfig: everything but its token."""
     return {
         "changed": changed,
-        "dest": file.path,
+        "dest": str(file.path),
         "cluster_name": cluster.name,
         "endpoint": cluster.outputs.endpoint if cluster.outputs else None,
         **_told(stated),

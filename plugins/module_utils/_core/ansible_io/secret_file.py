@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from pathlib import Path
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
@@ -29,12 +30,12 @@ class SecretFile:
     def __init__(self, module: AnsibleModule) -> None:
         """Nothing is looked at yet."""
         self._module = module
-        self.path = os.path.realpath(module.params["dest"])
+        self.path = Path(os.path.realpath(module.params["dest"]))
 
     @property
     def exists(self) -> bool:
         """Whether there is such a file."""
-        return os.path.exists(self.path)
+        return self.path.exists()
 
     def read(self) -> str:
         """Its text; empty for none, and for one that is no text of a reasonable size.
@@ -43,7 +44,7 @@ class SecretFile:
             InvalidInput: it may not be read, or is a folder.
         """
         try:
-            with open(self.path, "rb") as file:
+            with self.path.open("rb") as file:
                 content = file.read(_MOST_BYTES + 1)
             return content.decode() if len(content) <= _MOST_BYTES else ""
         except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
@@ -57,13 +58,13 @@ class SecretFile:
         Raises:
             InvalidInput: there is no such folder, or it may not be written.
         """
-        folder = os.path.dirname(self.path)
-        if not os.path.isdir(folder) or not os.access(folder, os.W_OK | os.X_OK):
+        folder = self.path.parent
+        if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
             raise InvalidInput([Problem(path="dest", message=f"{self.path}: {folder} cannot be written")])
 
     def settle(self) -> bool:
         """Give an existing file its mode, owner and the like; whether that changed (or, in check mode, would)."""
-        wanted: dict[str, Any] = self._module.load_file_common_arguments(self._module.params, path=self.path)
+        wanted: dict[str, Any] = self._module.load_file_common_arguments(self._module.params, path=str(self.path))
         if wanted["mode"] is None:
             wanted["mode"] = _OWNERS_ONLY
         return bool(self._module.set_fs_attributes_if_different(wanted, False))
@@ -79,14 +80,11 @@ class SecretFile:
             self._module.add_cleanup_file(made)
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 file.write(text.reveal())
-            self._module.atomic_move(made, self.path, unsafe_writes=bool(self._module.params["unsafe_writes"]))
+            self._module.atomic_move(made, str(self.path), unsafe_writes=bool(self._module.params["unsafe_writes"]))
         finally:
             os.umask(before)
         self.settle()
 
     def remove(self) -> None:
         """Take it away; none is no error."""
-        try:
-            os.unlink(self.path)
-        except FileNotFoundError:
-            return
+        self.path.unlink(missing_ok=True)

@@ -315,8 +315,8 @@ def _told(cluster: ClusterRecord) -> Iterator[None]:
         runs = f"runs Kubernetes {cluster.outputs.version}" if cluster.outputs else "is too old"
         raise OperationError(
             Code.UNSUPPORTED,
-            f"{doing} {runs} and has no validating admission policies (admissionregistration.k8s.io/v1, which Kubernetes "
-            "has from 1.30 on): without the access guard nobody is let in. Upgrade the cluster.",
+            f"{doing} {runs} and has no validating admission policies (admissionregistration.k8s.io/v1, there since "
+            "Kubernetes 1.30): without the access guard nobody is let in. Upgrade the cluster.",
         ) from error
     except _COME_AGAIN as error:
         raise OperationError(Code.UNAVAILABLE, f"{doing} cannot be reached: {error}") from error
