@@ -38,16 +38,15 @@ class SecretFile:
         return self.path.exists()
 
     def read(self) -> str:
-        """Its text; empty for none, and for one that is no text of a reasonable size.
+        """Its text, empty for none: of a huge file the beginning, and marks for what is no text.
 
         Raises:
             InvalidInput: it may not be read, or is a folder.
         """
         try:
             with self.path.open("rb") as file:
-                content = file.read(_MOST_BYTES + 1)
-            return content.decode() if len(content) <= _MOST_BYTES else ""
-        except (FileNotFoundError, NotADirectoryError, UnicodeDecodeError):
+                return file.read(_MOST_BYTES).decode(errors="replace")
+        except (FileNotFoundError, NotADirectoryError):
             return ""
         except OSError as error:
             raise InvalidInput([Problem(path="dest", message=f"{self.path}: {error.strerror}")]) from None

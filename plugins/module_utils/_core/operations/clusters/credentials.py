@@ -39,10 +39,10 @@ from ...model.errors import (
     Unavailable,
 )
 from ...model.ids import ClusterId, TenantId, is_id
-from ...model.observed import ObservedCluster
+from ...model.observed import BootstrapAccess, ObservedCluster
 from ...model.records import ClusterRecord
 from ...model.secret import Secret
-from ...model.states import ClusterState
+from ...model.states import ClusterState, Intent
 from ...providers.contract import Driver
 from ...reconcile.specs import cluster_spec
 from ...store import clusters, fleet
@@ -140,7 +140,7 @@ def find_cluster(session: Session, asked: AccessRequest) -> ClusterRecord:
         OperationError: NOT_FOUND (also another tenant's), INVALID_STATE (adopted, deleting, not up yet).
     """
     cluster = named_cluster(session, asked)
-    if cluster.state in (ClusterState.DELETING, ClusterState.DELETED):
+    if cluster.state in (ClusterState.DELETING, ClusterState.DELETED) or _pool_goes(session, cluster):
         raise OperationError(Code.INVALID_STATE, f"cluster {cluster.name} is being deleted: nobody is let in any more")
     if cluster.outputs is None:
         raise OperationError(
@@ -195,7 +195,7 @@ def issue_credentials(
         if observed is None or not observed.serves:
             status = "gone" if observed is None else str(observed.status)
             raise OperationError(Code.INVALID_STATE, f"cluster {cluster.name} is {status} at its provider")
-        issued = _inside(
+        bootstrap, issued = _inside(
             session,
             driver,
             cluster,
@@ -209,13 +209,8 @@ def issue_credentials(
                 seconds=seconds,
             ),
         )
-    if observed.outputs is None:
-        raise AssertionError("a cluster that serves has its endpoint")
     return ClusterCredential(
-        endpoint=observed.outputs.endpoint,
-        ca_pem=observed.outputs.ca_pem,
-        token=issued.token,
-        expires_at=issued.expires_at,
+        endpoint=bootstrap.endpoint, ca_pem=bootstrap.ca_pem, token=issued.token, expires_at=issued.expires_at
     )
 
 
@@ -246,13 +241,23 @@ def revoke_credentials(session: Session, asked: AccessRequest, *, only_look: boo
         if only_look:
             with access.bootstrap_api(driver.bootstrap_access(observed)) as api:
                 return has_access(api, tenant_id=asked.tenant_id, subject=asked.subject)
-        return _inside(
+        _bootstrap, taken = _inside(
             session,
             driver,
             cluster,
             observed,
             lambda api: take_access(api, owner=_owner(cluster), tenant_id=asked.tenant_id, subject=asked.subject),
         )
+        return taken
+
+
+def _pool_goes(session: Session, cluster: ClusterRecord) -> bool:
+    """Whether it backs a pool that is torn down; its own state says so only once a pass got there."""
+    if cluster.substrate_pool_id is None:
+        return False
+    with session.store.read() as tx:
+        pool = fleet.pool(tx, cluster.substrate_pool_id)
+    return pool is None or pool.intent == Intent.TEAR_DOWN
 
 
 def _owner(cluster: ClusterRecord) -> Owner:
@@ -273,30 +278,37 @@ def _inside(
     cluster: ClusterRecord,
     observed: ObservedCluster,
     work: Callable[[ClusterApi], _T],
-) -> _T:
+) -> tuple[BootstrapAccess, _T]:
     """Do something in the cluster with our own credential; what is missing of our access is made once.
 
     `work` may be done twice. Refused at the door, our principal is made an administrator, which may take a while to be
     in effect; refused inside, our account's binding is gone, and is made again.
+
+    Returns:
+        The provider's way in, which knows the endpoint and its certificate, and what `work` gave.
     """
-    with _open(session, driver, cluster, observed) as api:
+    bootstrap, api = _open(session, driver, cluster, observed)
+    with api:
         try:
-            return work(api)
+            return bootstrap, work(api)
         except ClusterAccessDenied:
-            with access.bootstrap_api(driver.bootstrap_access(observed)) as bootstrap:
-                access.make_access(bootstrap, pool_id=_owner(cluster))
-            return work(api)
+            with access.bootstrap_api(bootstrap) as provider:
+                access.make_access(provider, pool_id=_owner(cluster))
+            return bootstrap, work(api)
 
 
-def _open(session: Session, driver: Driver, cluster: ClusterRecord, observed: ObservedCluster) -> ClusterApi:
-    owner = _owner(cluster)
+def _open(
+    session: Session, driver: Driver, cluster: ClusterRecord, observed: ObservedCluster
+) -> tuple[BootstrapAccess, ClusterApi]:
+    bootstrap = driver.bootstrap_access(observed)
     try:
-        return access.open_cluster(driver.bootstrap_access(observed), pool_id=owner)
+        return bootstrap, access.open_cluster(bootstrap, pool_id=_owner(cluster))
     except ClusterAccessDenied:
         driver.grant_access(cluster_spec(cluster))
     for _look in range(_GRANT_LOOKS):
+        bootstrap = driver.bootstrap_access(observed)
         try:
-            return access.open_cluster(driver.bootstrap_access(observed), pool_id=owner)
+            return bootstrap, access.open_cluster(bootstrap, pool_id=_owner(cluster))
         except ClusterAccessDenied:
             session.sleep(_GRANT_SECONDS)
     raise OperationError(
