@@ -61,7 +61,7 @@ class Stage:
 
     def stands(self) -> dict[str, object]:
         """What is ours, as it is."""
-        found = {}
+        found: dict[str, object] = {}
         for path in (
             "/api/v1/namespaces/better-compute",
             "/api/v1/namespaces/better-compute/secrets/bcd-join",
