@@ -1,0 +1,200 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A Kubernetes API that probes are asked of: how to send to it, and what only its keeper can do."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import secrets
+import ssl
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+from urllib.parse import urlencode, urlsplit
+
+JSON = "application/json"
+APPLY_PATCH = "application/apply-patch+yaml"
+METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
+NAMESPACES = "/api/v1/namespaces"
+BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+NODES = "/api/v1/nodes"
+
+_TIMEOUT_SECONDS = 30.0
+
+
+class Keeper(Protocol):
+    """What a probe needs done that no request of the product does."""
+
+    def make_node(self, name: str, labels: Mapping[str, str]) -> None:
+        """Register a Node."""
+
+    def remove_node(self, name: str) -> None:
+        """Take it out again."""
+
+    def stuck_namespace(self, name: str) -> None:
+        """Make a namespace and delete it so that it stays in Terminating for as long as the probe runs."""
+
+    def compact(self) -> None:
+        """Let etcd forget all former revisions: list continuations from before are expired."""
+
+    def expired_token(self, namespace: str, account: str, uid: str) -> str:
+        """A token of a service account that ended a while ago, signed as it should be."""
+
+    def wait_until(self, done: Callable[[], bool]) -> None:
+        """Let time pass until this holds.
+
+        Raises:
+            TimeoutError: it never does.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """What came back: the HTTP status, and the body's object (the text where it is none)."""
+
+    code: int
+    body: Any
+
+    @property
+    def uid(self) -> str:
+        """The uid of the object in the body."""
+        return str(self.body["metadata"]["uid"])
+
+    @property
+    def version(self) -> str:
+        """The resource version of the object in the body."""
+        return str(self.body["metadata"]["resourceVersion"])
+
+
+@dataclass(kw_only=True)
+class ApiSubject:
+    """One API, for one probe.
+
+    Attributes:
+        token: of a user who may do everything.
+        run: stands in every name that the probe makes, so that probes never meet.
+    """
+
+    endpoint: str
+    ca_pem: str
+    token: str = field(repr=False)
+    keeper: Keeper
+    run: str = field(default_factory=lambda: secrets.token_hex(4))
+    _namespaces: list[str] = field(default_factory=list)
+    _bindings: list[str] = field(default_factory=list)
+    _nodes: list[str] = field(default_factory=list)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        query: Mapping[str, str | int] | None = None,
+        content_type: str = JSON,
+        accept: str = JSON,
+        token: str | None = None,
+    ) -> Reply:
+        """Send one request.
+
+        Arguments:
+            body: sent as JSON; bytes as they are.
+            token: another user's.
+        """
+        address = urlsplit(self.endpoint)
+        headers = {"Accept": accept, "Authorization": f"Bearer {self.token if token is None else token}"}
+        content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
+        if content is not None:
+            headers["Content-Type"] = content_type
+        connection = http.client.HTTPSConnection(
+            address.hostname or "",
+            address.port,
+            timeout=_TIMEOUT_SECONDS,
+            context=ssl.create_default_context(cadata=self.ca_pem),
+        )
+        try:
+            connection.request(method, path + (f"?{urlencode(query)}" if query else ""), content, headers)
+            response = connection.getresponse()
+            text = response.read()
+        finally:
+            connection.close()
+        try:
+            return Reply(code=response.status, body=json.loads(text))
+        except ValueError:
+            return Reply(code=response.status, body=text.decode())
+
+    def namespace(self, name: str = "") -> str:
+        """A fresh namespace, which goes with the probe."""
+        full = self.name(name)
+        made = self.send("POST", NAMESPACES, manifest("Namespace", full), query=CREATE)
+        assert made.code == 201, made
+        self._namespaces.append(full)
+        return full
+
+    def stuck_namespace(self) -> str:
+        """A fresh namespace that is being deleted."""
+        name = self.name("stuck")
+        self.keeper.stuck_namespace(name)
+        return name
+
+    def node(self, name: str, **labels: str) -> str:
+        """A fresh Node, which goes with the probe."""
+        full = self.name(name)
+        self.keeper.make_node(full, labels)
+        self._nodes.append(full)
+        return full
+
+    def name(self, name: str = "") -> str:
+        """A name that is this probe's alone."""
+        return f"probe-{self.run}-{name}" if name else f"probe-{self.run}"
+
+    def forget_binding(self, name: str) -> None:
+        """Have a ClusterRoleBinding go with the probe."""
+        self._bindings.append(name)
+
+    def forget_namespace(self, name: str) -> None:
+        """Have a namespace go with the probe."""
+        self._namespaces.append(name)
+
+    def clean_up(self) -> None:
+        """Delete what the probe made; what is gone is fine."""
+        for path in (f"{NAMESPACES}/{name}" for name in self._namespaces):
+            self.send("DELETE", path, deletion())
+        for path in (f"{BINDINGS}/{name}" for name in self._bindings):
+            self.send("DELETE", path, deletion())
+        for name in self._nodes:
+            self.keeper.remove_node(name)
+
+
+CREATE = {"fieldManager": "better-compute", "fieldValidation": "Strict"}
+"""The query of the product's creates."""
+
+APPLY = CREATE | {"force": "true"}
+"""The query of the product's applies."""
+
+
+def at(namespace: str, plural: str, name: str = "") -> str:
+    """The path of a collection in a namespace, or of an object in it."""
+    group = "/apis/apps/v1" if plural == "daemonsets" else "/api/v1"
+    return f"{group}/namespaces/{namespace}/{plural}" + (f"/{name}" if name else "")
+
+
+def manifest(kind: str, name: str, namespace: str | None = None, **content: Any) -> dict[str, Any]:
+    """An object as the product builds it; `labels`, `uid`, … of `metadata` are added to its own."""
+    versions = {"DaemonSet": "apps/v1", "ClusterRoleBinding": "rbac.authorization.k8s.io/v1"}
+    metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **content.pop("metadata", {})}
+    return {"apiVersion": versions.get(kind, "v1"), "kind": kind, "metadata": metadata, **content}
+
+
+def exactly(reply: Reply) -> dict[str, str]:
+    """The preconditions of an apply onto exactly this object."""
+    return {"uid": reply.uid, "resourceVersion": reply.version}
+
+
+def deletion(uid: str | None = None, policy: str = "Background") -> dict[str, Any]:
+    """The body of the product's deletes."""
+    conditions = {} if uid is None else {"preconditions": {"uid": uid}}
+    return {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": policy, **conditions}
