@@ -19,7 +19,10 @@ import pytest
 from ansible_collections.better_compute.fleet.tests.support.leftovers import left_since, now_running
 from ansible_collections.better_compute.fleet.tests.support.postgres import PostgresServer, running_server
 
-pytest_plugins = ("ansible_collections.better_compute.fleet.tests.conformance.plugin",)
+pytest_plugins = (
+    "ansible_collections.better_compute.fleet.tests.conformance.plugin",
+    "ansible_collections.better_compute.fleet.tests.kubernetes_probes.guard",
+)
 
 _SERVERS: set[int] = set()
 

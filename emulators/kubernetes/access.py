@@ -141,7 +141,7 @@ def forbidden(route: Route, why: str, **details: object) -> ApiRefusal:
     return ApiRefusal(
         403,
         f"{what} is forbidden: {why}",
-        details={"kind": route.kind.plural, **({"name": route.name} if route.name else {}), **details},
+        details={**route.kind.details(route.name), **details},
     )
 
 

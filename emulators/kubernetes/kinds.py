@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 
 from .schema import DAEMON_SET_SPEC, FLAG, TEXT, Items, StringMap, Struct, top_level
-from .statuses import ApiRefusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +39,11 @@ class Kind:
     def qualified(self) -> str:
         """How messages name the resource: `daemonsets.apps`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def details(self, name: str | None) -> dict[str, str]:
+        """How a Status names an object of it, or all of them."""
+        group = {"group": self.group} if self.group else {}
+        return {**({"name": name} if name else {}), **group, "kind": self.plural}
 
 
 _KEPT = frozenset({"GET", "POST", "PATCH", "DELETE"})
@@ -103,25 +107,12 @@ class Route:
         """Whether it changes an object. A TokenRequest does not."""
         return self.subresource is None and self.verb in ("POST", "PATCH", "DELETE")
 
-    def require_answered(self) -> None:
-        """Refuse what the product does not send.
-
-        Raises:
-            ApiRefusal: 404 or 405.
-        """
+    @property
+    def is_answered(self) -> bool:
+        """Whether the product sends it."""
         if self.subresource is not None:
-            if self.subresource != self.kind.subresource:
-                raise unknown_path()
-            answered = self.verb == "POST"
-        else:
-            answered = self.verb in self.kind.verbs and (self.name is None) == (self.verb in ("POST", "LIST"))
-        if not answered:
-            raise ApiRefusal(405, "the server does not allow this method on the requested resource")
-
-
-def unknown_path() -> ApiRefusal:
-    """404 for a path that means nothing here."""
-    return ApiRefusal(404, "the server could not find the requested resource")
+            return self.verb == "POST" and self.subresource == self.kind.subresource
+        return self.verb in self.kind.verbs and (self.name is None) == (self.verb in ("POST", "LIST"))
 
 
 def route(method: str, path: str) -> Route | None:

@@ -57,6 +57,11 @@ def validate_change(kind: Kind, old: Object, new: Object) -> None:
         raise invalid(_title(kind), new["metadata"]["name"], problems)
 
 
+def is_label(key: str, value: str) -> bool:
+    """Whether this may be a label."""
+    return bool(_LABEL_KEY.fullmatch(key) and _LABEL_VALUE.fullmatch(value))
+
+
 def _title(kind: Kind) -> str:
     return f"{kind.name}.{kind.group}" if kind.group else kind.name
 

@@ -11,7 +11,7 @@ from .observation import Told, stored, told
 from .subject import BINDINGS, CREATE, NAMESPACES, ApiSubject, at, manifest
 
 LABELS = {"labels": {"better-compute.dev/substrate-pool": "pool_01k00000000000000000000000"}}
-_TWO_MEBIBYTES = 2 * 1024 * 1024
+_MEBIBYTE = 1024 * 1024
 
 
 def a_namespace_is_created(api: ApiSubject) -> Told:
@@ -101,12 +101,12 @@ def a_bad_name_is_refused(api: ApiSubject) -> Told:
     namespace = api.namespace()
     said = {}
     for name in ("Not_A_Name", "-a", "a.b", "a" * 254, ""):
-        made = api.send(
-            "POST", at(namespace, "configmaps"), manifest("ConfigMap", name, namespace), query=CREATE
-        )
+        made = api.send("POST", at(namespace, "configmaps"), manifest("ConfigMap", name, namespace), query=CREATE)
         said[f"config map {name[:10]}"] = told(api, made) if made.code != 201 else {"code": made.code}
     for name in ("with.dots", "a" * 64):
-        said[f"namespace {name[:10]}"] = told(api, api.send("POST", NAMESPACES, manifest("Namespace", name), query=CREATE))
+        said[f"namespace {name[:10]}"] = told(
+            api, api.send("POST", NAMESPACES, manifest("Namespace", name), query=CREATE)
+        )
     return said
 
 
@@ -121,7 +121,7 @@ def bad_labels_and_keys_are_refused(api: ApiSubject) -> Told:
             "ConfigMap", "a", namespace, metadata={"labels": {"k": "not a value"}}, data={"not a key": "v"}
         ),
         "data key": manifest("ConfigMap", "a", namespace, data={"not a key": "v"}),
-        "too much data": manifest("ConfigMap", "a", namespace, data={"k": "v" * _TWO_MEBIBYTES}),
+        "too much data": manifest("ConfigMap", "a", namespace, data={"k": "v" * 2 * _MEBIBYTE}),
     }
     said = {what: told(api, api.send("POST", maps, body, query=CREATE)) for what, body in bodies.items()}
     secret = manifest("Secret", "s", namespace, type="Opaque", data={"token": "no base64!"})
@@ -157,7 +157,7 @@ def a_body_that_does_not_decode_is_refused(api: ApiSubject) -> Told:
     namespace = api.namespace()
     maps = at(namespace, "configmaps")
     body = manifest("ConfigMap", "a", namespace)
-    huge = b'{"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "' + b"v" * 2 * _TWO_MEBIBYTES + b'"}}'
+    huge = b'{"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "' + b"v" * (3 * _MEBIBYTE) + b'"}}'
     return {
         "cut off": told(api, api.send("POST", maps, b'{"apiVersion": "v1", "kind": "Conf', query=CREATE)),
         "no object": told(api, api.send("POST", maps, b'"x"', query=CREATE)),

@@ -14,7 +14,7 @@ from ansible_collections.better_compute.fleet.emulators.kubernetes import Cluste
 from .subject import CREATE, NAMESPACES, ApiSubject, at, deletion, manifest
 from .tokens import token_request
 
-_ADMIN_TOKEN = "admin"  # noqa: S105 -- a made-up one
+_ADMIN_TOKEN = "admin"
 _LONGEST_WAIT_SECONDS = 60
 
 
@@ -74,5 +74,6 @@ def emulated_subject() -> Iterator[ApiSubject]:
     keeper = _Keeper(cluster, clock)
     keeper.subject = ApiSubject(endpoint=endpoint, ca_pem=ca_pem, token=_ADMIN_TOKEN, keeper=keeper)
     yield keeper.subject
+    keeper.subject.close()
     apis.close()
     engine.close()

@@ -23,6 +23,7 @@ BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 NODES = "/api/v1/nodes"
 
 _TIMEOUT_SECONDS = 30.0
+_RUN_BYTES = 4
 
 
 class Keeper(Protocol):
@@ -76,13 +77,16 @@ class ApiSubject:
     Attributes:
         token: of a user who may do everything.
         run: stands in every name that the probe makes, so that probes never meet.
+        asked: methods and paths of what was sent.
     """
 
     endpoint: str
     ca_pem: str
     token: str = field(repr=False)
     keeper: Keeper
-    run: str = field(default_factory=lambda: secrets.token_hex(4))
+    run: str = field(default_factory=lambda: secrets.token_hex(_RUN_BYTES))
+    asked: set[tuple[str, str]] = field(default_factory=set)
+    _connection: http.client.HTTPSConnection | None = field(default=None, repr=False)
     _namespaces: list[str] = field(default_factory=list)
     _bindings: list[str] = field(default_factory=list)
     _nodes: list[str] = field(default_factory=list)
@@ -104,27 +108,35 @@ class ApiSubject:
             body: sent as JSON; bytes as they are.
             token: another user's.
         """
-        address = urlsplit(self.endpoint)
+        self.asked.add((method, path))
         headers = {"Accept": accept, "Authorization": f"Bearer {self.token if token is None else token}"}
         content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         if content is not None:
             headers["Content-Type"] = content_type
-        connection = http.client.HTTPSConnection(
-            address.hostname or "",
-            address.port,
-            timeout=_TIMEOUT_SECONDS,
-            context=ssl.create_default_context(cadata=self.ca_pem),
-        )
-        try:
-            connection.request(method, path + (f"?{urlencode(query)}" if query else ""), content, headers)
-            response = connection.getresponse()
-            text = response.read()
-        finally:
-            connection.close()
+        target = path + (f"?{urlencode(query)}" if query else "")
+        connection = self._connected()
+        connection.request(method, target, content, headers)
+        response = connection.getresponse()
+        text = response.read()
         try:
             return Reply(code=response.status, body=json.loads(text))
         except ValueError:
             return Reply(code=response.status, body=text.decode())
+
+    def close(self) -> None:
+        """End the connection."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def _connected(self) -> http.client.HTTPSConnection:
+        """The one connection; http.client opens it anew when the API has ended it."""
+        if self._connection is None:
+            address = urlsplit(self.endpoint)
+            trust = ssl.create_default_context(cadata=self.ca_pem)
+            self._connection = http.client.HTTPSConnection(
+                address.hostname or "", address.port, timeout=_TIMEOUT_SECONDS, context=trust
+            )
+        return self._connection
 
     def namespace(self, name: str = "") -> str:
         """A fresh namespace, which goes with the probe."""
@@ -160,13 +172,15 @@ class ApiSubject:
         self._namespaces.append(name)
 
     def clean_up(self) -> None:
-        """Delete what the probe made; what is gone is fine."""
+        """Delete what the probe made; what is gone is fine. Afterwards another probe may run."""
         for path in (f"{NAMESPACES}/{name}" for name in self._namespaces):
             self.send("DELETE", path, deletion())
         for path in (f"{BINDINGS}/{name}" for name in self._bindings):
             self.send("DELETE", path, deletion())
         for name in self._nodes:
             self.keeper.remove_node(name)
+        self._namespaces, self._bindings, self._nodes = [], [], []
+        self.run = secrets.token_hex(_RUN_BYTES)
 
 
 CREATE = {"fieldManager": "better-compute", "fieldValidation": "Strict"}
