@@ -196,6 +196,8 @@ class EmulatedCluster:
             try:
                 user = self._access.authenticate(request.headers.get("authorization"))
                 if route is None:
+                    if not user.admin:
+                        raise ApiRefusal(403, f'User "{user.name}" cannot {request.method} path "{request.path}"')
                     raise not_emulated(f"{request.method} {request.path}")
                 self._access.authorize(user, route)
                 answer = rendered(*self._verbs.carry_out(route, request))

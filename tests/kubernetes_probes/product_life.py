@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that the product does in a cluster, once: it sends each request of the list. `python -m` writes the list."""
+"""All that the product does in a cluster, once: it sends each request of the list, which `python -m` writes."""
 
 from __future__ import annotations
 

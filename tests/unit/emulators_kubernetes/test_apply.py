@@ -30,19 +30,6 @@ def test_an_apply_without_a_field_manager_is_refused(caller: Caller, live: dict[
     assert "fieldManager: Required value" in status["message"]
 
 
-@pytest.mark.parametrize("missing", ["uid", "resourceVersion"])
-def test_an_apply_without_preconditions_is_refused(caller: Caller, live: dict[str, Any], missing: str) -> None:
-    body = manifest(MAPS, "ConfigMap", "a", metadata={key: live["metadata"][key] for key in ("uid", "resourceVersion")})
-    del body["metadata"][missing]
-    code, _status = caller.send("PATCH", f"{MAPS}/a", body=body, content_type=APPLY_PATCH, fieldManager="us")
-    assert code == 422
-
-
-def test_another_kind_of_patch_is_refused(caller: Caller, live: dict[str, Any]) -> None:
-    body = {"data": {"k": "new"}}
-    assert caller.send("PATCH", f"{MAPS}/a", body=body, content_type="application/merge-patch+json")[0] == 415
-
-
 def test_a_stale_resource_version_is_a_conflict(caller: Caller, live: dict[str, Any]) -> None:
     assert caller.apply(MAPS, live, force=True, data={"k": "new"})[0] == 200
     code, status = caller.apply(MAPS, live, force=True, data={"k": "newer"})
