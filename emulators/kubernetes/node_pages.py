@@ -58,7 +58,7 @@ class NodePages:
             rest = self._continued(query["continue"])
         else:
             rest = _Rest(
-                nodes=self._selected(query.get("labelSelector", "")),
+                nodes=selected(self._store.all_of(NODE), query.get("labelSelector", "")),
                 version=self._store.version,
                 since=self._clock.now(),
             )
@@ -91,14 +91,20 @@ class NodePages:
             )
         return rest
 
-    def _selected(self, selector: str) -> list[Object]:
-        one = _LABEL.fullmatch(selector)
-        if one is None:
-            raise not_emulated(f"a list by {selector!r} instead of one label and its value")
-        key, value = one["key"], one["value"]
-        if not is_label(key, value):
-            raise ApiRefusal(400, f"unable to parse requirement: {selector!r}")
-        return [node for node in self._store.all_of(NODE) if node["metadata"].get("labels", {}).get(key) == value]
+
+def selected(objects: list[Object], selector: str) -> list[Object]:
+    """Those whose labels a selector chooses.
+
+    Raises:
+        ApiRefusal: 400 for one that cannot be, 501 for another selector than the product sends.
+    """
+    one = _LABEL.fullmatch(selector)
+    if one is None:
+        raise not_emulated(f"a list by {selector!r} instead of one label and its value")
+    key, value = one["key"], one["value"]
+    if not is_label(key, value):
+        raise ApiRefusal(400, f"unable to parse requirement: {selector!r}")
+    return [found for found in objects if found["metadata"].get("labels", {}).get(key) == value]
 
 
 def _limit(text: str) -> int:

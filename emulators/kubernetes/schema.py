@@ -120,6 +120,29 @@ DAEMON_SET_SPEC = _struct(
     revisionHistoryLimit=NUMBER,
 )
 
+_LABEL_SELECTOR = _struct(atomic=True, matchLabels=StringMap())
+_TEXTS = Items(item=TEXT)
+
+ROLE_REF = _struct(atomic=True, apiGroup=TEXT, kind=TEXT, name=TEXT)
+ROLE_SUBJECTS = Items(item=_struct(apiGroup=TEXT, kind=TEXT, name=TEXT, namespace=TEXT))
+POLICY_RULES = Items(item=_struct(apiGroups=_TEXTS, resources=_TEXTS, verbs=_TEXTS))
+AGGREGATION_RULE = _struct(clusterRoleSelectors=Items(item=_LABEL_SELECTOR))
+ADMISSION_POLICY_SPEC = _struct(
+    failurePolicy=TEXT,
+    matchConstraints=_struct(
+        atomic=True,
+        matchPolicy=TEXT,
+        namespaceSelector=_LABEL_SELECTOR,
+        objectSelector=_LABEL_SELECTOR,
+        resourceRules=Items(
+            item=_struct(apiGroups=_TEXTS, apiVersions=_TEXTS, operations=_TEXTS, resources=_TEXTS, scope=TEXT)
+        ),
+    ),
+    matchConditions=Items(item=_struct(name=TEXT, expression=TEXT), key="name"),
+    validations=Items(item=_struct(expression=TEXT, message=TEXT, reason=TEXT)),
+)
+ADMISSION_BINDING_SPEC = _struct(policyName=TEXT, validationActions=_TEXTS)
+
 
 def top_level(**fields: Schema) -> Struct:
     """The schema of a whole object: what every object has, and these fields."""

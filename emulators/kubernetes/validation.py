@@ -11,7 +11,18 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .kinds import CONFIG_MAP, DAEMON_SET, NAMESPACE, SECRET, Kind
+from .kinds import (
+    ADMISSION_BINDING,
+    ADMISSION_POLICY,
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    CONFIG_MAP,
+    DAEMON_SET,
+    NAMESPACE,
+    ROLE_BINDING,
+    SECRET,
+    Kind,
+)
 from .objects import Object
 from .statuses import ApiRefusal, invalid
 
@@ -22,6 +33,9 @@ _LABEL_KEY = re.compile(
     r"([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII
 )
 _DATA_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}", re.ASCII)
+_PATH_SEGMENT = re.compile(r"(?!\.\.?$)[^/%]+")
+_RBAC_KINDS = (CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING)
+_BINDINGS = (CLUSTER_ROLE_BINDING, ROLE_BINDING)
 _PERCENT_OR_NUMBER = re.compile(r"[0-9]+%", re.ASCII)
 
 Problem = tuple[str, str]
@@ -38,6 +52,14 @@ def validate(kind: Kind, obj: Object) -> None:
         problems += _data_problems(kind, obj)
     elif kind is DAEMON_SET:
         problems += _daemon_set_problems(obj.get("spec") or {})
+    elif kind in _BINDINGS:
+        problems += _binding_problems(obj)
+    elif kind is CLUSTER_ROLE:
+        problems += _role_problems(obj)
+    elif kind is ADMISSION_POLICY:
+        problems += _admission_policy_problems(obj.get("spec") or {})
+    elif kind is ADMISSION_BINDING:
+        problems += _admission_binding_problems(obj.get("spec") or {})
     if problems:
         raise invalid(_title(kind), obj["metadata"]["name"], problems)
 
@@ -53,6 +75,8 @@ def validate_change(kind: Kind, old: Object, new: Object) -> None:
         problems.append(("spec.selector", "Invalid value: field is immutable"))
     if kind is SECRET and old.get("type") != new.get("type"):
         problems.append(("type", "Invalid value: field is immutable"))
+    if kind in _BINDINGS and old.get("roleRef") != new.get("roleRef"):
+        problems.append(("roleRef", "Invalid value: cannot change roleRef"))
     if problems:
         raise invalid(_title(kind), new["metadata"]["name"], problems)
 
@@ -67,7 +91,7 @@ def _title(kind: Kind) -> str:
 
 
 def _metadata_problems(kind: Kind, metadata: dict[str, Any]) -> Iterator[Problem]:
-    pattern = _DNS_LABEL if kind is NAMESPACE else _DNS_NAME
+    pattern = _DNS_LABEL if kind is NAMESPACE else _PATH_SEGMENT if kind in _RBAC_KINDS else _DNS_NAME
     if not pattern.fullmatch(metadata["name"]) or len(metadata["name"]) > 253:
         yield "metadata.name", f'Invalid value: "{metadata["name"]}": not an RFC 1123 name'
     yield from _label_problems("metadata.labels", metadata.get("labels") or {})
@@ -95,6 +119,56 @@ def _data_problems(kind: Kind, obj: Object) -> Iterator[Problem]:
                 raise ApiRefusal(
                     400, 'Secret in version "v1" cannot be handled as a Secret: illegal base64 data'
                 ) from None
+
+
+def _binding_problems(obj: Object) -> Iterator[Problem]:
+    reference = obj.get("roleRef") or {}
+    if reference.get("apiGroup") != "rbac.authorization.k8s.io":
+        yield "roleRef.apiGroup", 'Unsupported value: supported values: "rbac.authorization.k8s.io"'
+    if reference.get("kind") not in ("ClusterRole", "Role"):
+        yield "roleRef.kind", 'Unsupported value: supported values: "ClusterRole", "Role"'
+    if not reference.get("name"):
+        yield "roleRef.name", "Required value"
+    for index, subject in enumerate(obj.get("subjects", [])):
+        if not subject.get("name"):
+            yield f"subjects[{index}].name", "Required value"
+        if subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):
+            yield f"subjects[{index}].namespace", "Required value"
+
+
+def _role_problems(obj: Object) -> Iterator[Problem]:
+    for index, rule in enumerate(obj.get("rules") or []):
+        for field in ("verbs", "apiGroups", "resources"):
+            if not rule.get(field):
+                yield f"rules[{index}].{field}", "Required value"
+    if "aggregationRule" in obj and not obj["aggregationRule"].get("clusterRoleSelectors"):
+        yield "aggregationRule.clusterRoleSelectors", "Required value: at least one clusterRoleSelector required"
+
+
+def _admission_policy_problems(spec: dict[str, Any]) -> Iterator[Problem]:
+    if spec.get("failurePolicy") not in ("Fail", "Ignore"):
+        yield "spec.failurePolicy", 'Unsupported value: supported values: "Fail", "Ignore"'
+    if not (spec.get("matchConstraints") or {}).get("resourceRules"):
+        yield "spec.matchConstraints.resourceRules", "Required value"
+    for index, rule in enumerate((spec.get("matchConstraints") or {}).get("resourceRules", [])):
+        for field in ("apiGroups", "apiVersions", "operations", "resources"):
+            if not rule.get(field):
+                yield f"spec.matchConstraints.resourceRules[{index}].{field}", "Required value"
+    for group, needed in (("matchConditions", ("name", "expression")), ("validations", ("expression",))):
+        for index, one in enumerate(spec.get(group, [])):
+            for field in needed:
+                if not one.get(field):
+                    yield f"spec.{group}[{index}].{field}", "Required value"
+    if not spec.get("validations"):
+        yield "spec.validations", "Required value: validations or auditAnnotations must contain at least one item"
+
+
+def _admission_binding_problems(spec: dict[str, Any]) -> Iterator[Problem]:
+    if not spec.get("policyName"):
+        yield "spec.policyName", "Required value"
+    actions = spec.get("validationActions", [])
+    if not actions or set(actions) - {"Deny", "Warn", "Audit"}:
+        yield "spec.validationActions", 'Unsupported value: supported values: "Audit", "Deny", "Warn"'
 
 
 def _daemon_set_problems(spec: dict[str, Any]) -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from typing import Any
 from . import defaults, managed_fields
 from .access import AccessControl, forbidden
 from .kinds import CONFIG_MAP, DAEMON_SET, NAMESPACE, NODE, SERVICE_ACCOUNT, Route
-from .node_pages import NodePages
+from .node_pages import NodePages, selected
 from .objects import Object, ObjectStore
 from .requests import (
     APPLY_PATCH,
@@ -26,6 +26,7 @@ from .statuses import ApiRefusal, already_exists, conflict, invalid, not_emulate
 from .validation import validate, validate_change
 
 _PERMANENT_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+_SAID_ONCE = ("apiVersion", "kind")
 _STALE = "the object has been modified; please apply your changes to the latest version and try again"
 
 
@@ -96,17 +97,20 @@ class Verbs:
         return standing
 
     def _list(self, route: Route, request: Request) -> dict[str, Any]:
-        if route.kind is not SERVICE_ACCOUNT:
+        kind = route.kind
+        if kind is NODE:
             return self._pages.answer(request)
-        request.query()
+        items = self._store.all_of(kind, route.namespace)
+        if kind.listed_everywhere:
+            items = selected(items, request.query("labelSelector").get("labelSelector", ""))
+        else:
+            request.query()
         return {
-            "kind": "ServiceAccountList",
-            "apiVersion": "v1",
+            "kind": f"{kind.name}List",
+            "apiVersion": kind.api_version,
             "metadata": {"resourceVersion": self._store.version},
-            "items": [
-                {key: value for key, value in account.items() if key not in ("kind", "apiVersion")}
-                for account in self._store.all_of(SERVICE_ACCOUNT, route.namespace)
-            ],
+            # In a list, its items' kind is said once for all.
+            "items": [{key: value for key, value in item.items() if key not in _SAID_ONCE} for item in items],
         }
 
     def _token(self, route: Route, request: Request) -> dict[str, Any]:

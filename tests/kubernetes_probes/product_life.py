@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.access import (
     bootstrap_api,
@@ -19,9 +20,20 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster
     delete_join_token,
     write_join_token,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.names import (
+    ACCESS_GUARD,
+    EDIT_CLUSTER_ROLE,
+    EDIT_ROLE,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.node_list import list_nodes
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.tenant_access import (
+    account_name,
+    give_access,
+    take_access,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model import labels
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.agent import AgentSettings
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId, TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import BootstrapAccess
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 
@@ -34,7 +46,12 @@ _POOL = PoolId("pool_01k00000000000000000000000")
 _LABEL = "better-compute.dev/substrate-pool"
 _MORE_THAN_A_PAGE = 501
 _LATER = datetime(2100, 1, 1, tzinfo=UTC)
-_DRIFTED = ("/api/v1/namespaces/better-compute", "/api/v1/namespaces/better-compute/configmaps/bcd")
+_TENANT = TenantId("ten_01k00000000000000000000000")
+_SUBJECT = "ci@example.com"
+_POD_SECURITY = "pod-security.kubernetes.io/enforce"
+_IDENTITY = ("name", "namespace", "uid", "resourceVersion")
+_RBAC = "/apis/rbac.authorization.k8s.io/v1"
+_ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 
 
 def live_through(api: ApiSubject) -> None:
@@ -43,12 +60,12 @@ def live_through(api: ApiSubject) -> None:
     for number in range(_MORE_THAN_A_PAGE):
         api.node(str(number), **{_LABEL: _POOL})
     with open_cluster(bootstrap, pool_id=_POOL) as own, bootstrap_api(bootstrap) as admin:
-        # Somebody else at the same time: what stands there already is looked at.
         _bring_up(admin)
-        open_cluster(bootstrap, pool_id=_POOL).close()
-        for path in _DRIFTED:
-            _drift(api, path)
+        _let_in(own, "team-a", "team-b")
+        for path, content in _drifts().items():
+            _drift(api, path, content)
         _bring_up(own, image="registry.example/bcd:2.0", token="two")
+        _let_in(own, "team-a")
         list_nodes(own, pool_id=_POOL)
         _take_away(api, own, admin)
 
@@ -67,7 +84,12 @@ def _bring_up(cluster: ClusterApi, *, image: str = "registry.example/bcd:1.0", t
     write_join_token(cluster, pool_id=_POOL, token=Secret(token))
 
 
+def _let_in(own: ClusterApi, *namespaces: str) -> None:
+    give_access(own, owner=_POOL, tenant_id=_TENANT, subject=_SUBJECT, namespaces=namespaces, seconds=3600)
+
+
 def _take_away(api: ApiSubject, own: ClusterApi, admin: ClusterApi) -> None:
+    take_access(own, owner=_POOL, tenant_id=_TENANT, subject=_SUBJECT)
     delete_join_token(own, pool_id=_POOL)
     write_join_token(own, pool_id=_POOL, token=Secret("three"))
     api.keeper.wait_until(lambda: remove_agent(own, pool_id=_POOL))
@@ -75,16 +97,34 @@ def _take_away(api: ApiSubject, own: ClusterApi, admin: ClusterApi) -> None:
     api.keeper.wait_until(lambda: remove_access(admin, pool_id=_POOL))
 
 
-def _drift(api: ApiSubject, path: str) -> None:
-    """Let a stranger change the labels or data that we set."""
-    live = api.send("GET", path).body
-    content = {"data": {"BCD_PINS": "theirs"}} if "data" in live else {}
-    head = {
-        key: live["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion") if key in live["metadata"]
+def _drifts() -> dict[str, dict[str, Any]]:
+    """What a stranger changes in the objects that we keep as they are."""
+    account = account_name(_TENANT, _SUBJECT)
+    other_subject = {"metadata": {"labels": {labels.SUBJECT: "other"}}}
+    return {
+        "/api/v1/namespaces/better-compute": {"metadata": {"labels": {_POD_SECURITY: "restricted"}}},
+        "/api/v1/namespaces/better-compute/configmaps/bcd": {"data": {"BCD_PINS": "theirs"}},
+        f"/api/v1/namespaces/bc-access/serviceaccounts/{account}": {"metadata": {"annotations": {labels.SUBJECT: "x"}}},
+        f"{_RBAC}/namespaces/team-a/rolebindings/{account}": other_subject,
+        f"{_RBAC}/clusterrolebindings/{account}": other_subject,
+        f"{_RBAC}/clusterroles/{EDIT_CLUSTER_ROLE}": {"rules": []},
+        f"{_RBAC}/clusterroles/{EDIT_ROLE}": {
+            "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"theirs": "yes"}}]}
+        },
+        f"{_ADMISSION}/validatingadmissionpolicies/{ACCESS_GUARD}": {"spec": {"failurePolicy": "Ignore"}},
+        f"{_ADMISSION}/validatingadmissionpolicybindings/{ACCESS_GUARD}": {"spec": {"validationActions": ["Warn"]}},
     }
-    labels = {"labels": {"pod-security.kubernetes.io/enforce": "baseline"}}
-    body = {"apiVersion": live["apiVersion"], "kind": live["kind"], "metadata": head | labels, **content}
-    api.send("PATCH", path, body, query={"fieldManager": "stranger", "force": "true"}, content_type=APPLY_PATCH)
+
+
+def _drift(api: ApiSubject, path: str, content: dict[str, Any]) -> None:
+    """Let a stranger take fields over."""
+    live = api.send("GET", path).body
+    identity = {key: value for key, value in live["metadata"].items() if key in _IDENTITY}
+    body = {**content, "apiVersion": live["apiVersion"], "kind": live["kind"]}
+    body["metadata"] = identity | content.get("metadata", {})
+    query = {"fieldManager": "stranger", "force": "true"}
+    reply = api.send("PATCH", path, body, query=query, content_type=APPLY_PATCH)
+    assert reply.code == 200, (path, reply)
 
 
 def main() -> None:

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.better_compute.fleet.emulators.kubernetes.requests import APPLY_PATCH
-
-from .conftest import Caller, manifest
+from .conftest import Caller
 from .test_objects import MAPS, SETS, daemon_set_spec
 
 
