@@ -166,7 +166,6 @@ def a_namespaces_labels_are_restored(api: ApiSubject) -> Told:
     labels = {"pod-security.kubernetes.io/enforce": "privileged"} | LABELS["labels"]
     body = manifest("Namespace", name, metadata={"labels": {"other": "yes"}})
     live = api.send("POST", NAMESPACES, body, query=CREATE | {"fieldManager": "stranger"})
-    api.forget_namespace(name)
     ours = manifest("Namespace", name, metadata={"labels": labels} | exactly(live))
     return {"applied": told(api, apply(api, f"{NAMESPACES}/{name}", ours))}
 

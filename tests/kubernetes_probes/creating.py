@@ -18,7 +18,6 @@ def a_namespace_is_created(api: ApiSubject) -> Told:
     name = api.name()
     labels = {"labels": LABELS["labels"] | {"pod-security.kubernetes.io/enforce": "privileged"}}
     made = api.send("POST", NAMESPACES, manifest("Namespace", name, metadata=labels), query=CREATE)
-    api.forget_namespace(name)
     again = api.send("POST", NAMESPACES, manifest("Namespace", name, metadata=labels), query=CREATE)
     return {"made": told(api, made), "again": told(api, again), "stored": stored(api, f"{NAMESPACES}/{name}")}
 
@@ -169,8 +168,7 @@ def a_body_that_does_not_decode_is_refused(api: ApiSubject) -> Told:
 
 
 def binding(api: ApiSubject, *, role: str = "cluster-admin") -> dict[str, object]:
-    """A binding of a service account `robot` in the probe's namespace; goes with the probe."""
-    api.forget_binding(api.name())
+    """A binding of a service account `robot` in the probe's namespace."""
     return manifest(
         "ClusterRoleBinding",
         api.name(),

@@ -14,10 +14,11 @@ from .deleting import DELETING
 from .listing import LISTING
 from .observation import Told
 from .subject import ApiSubject
+from .tenants import TENANTS
 from .tokens import TOKENS
 
 Probe = Callable[[ApiSubject], Told]
 
 PROBES: dict[str, Probe] = {
-    probe.__name__: probe for probe in (*CREATING, *APPLYING, *DAEMON_SETS, *DELETING, *TOKENS, *LISTING)
+    probe.__name__: probe for probe in (*CREATING, *APPLYING, *DAEMON_SETS, *DELETING, *TOKENS, *LISTING, *TENANTS)
 }

@@ -19,7 +19,8 @@ APPLY_PATCH = "application/apply-patch+yaml"
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 NAMESPACES = "/api/v1/namespaces"
-BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+BINDINGS = f"{RBAC}/clusterrolebindings"
 NODES = "/api/v1/nodes"
 
 _TIMEOUT_SECONDS = 30.0
@@ -87,9 +88,6 @@ class ApiSubject:
     run: str = field(default_factory=lambda: secrets.token_hex(_RUN_BYTES))
     asked: set[tuple[str, str]] = field(default_factory=set)
     _connection: http.client.HTTPSConnection | None = field(default=None, repr=False)
-    _namespaces: list[str] = field(default_factory=list)
-    _bindings: list[str] = field(default_factory=list)
-    _nodes: list[str] = field(default_factory=list)
 
     def send(
         self,
@@ -139,11 +137,10 @@ class ApiSubject:
         return self._connection
 
     def namespace(self, name: str = "") -> str:
-        """A fresh namespace, which goes with the probe."""
+        """A fresh namespace."""
         full = self.name(name)
         made = self.send("POST", NAMESPACES, manifest("Namespace", full), query=CREATE)
         assert made.code == 201, made
-        self._namespaces.append(full)
         return full
 
     def stuck_namespace(self) -> str:
@@ -153,34 +150,14 @@ class ApiSubject:
         return name
 
     def node(self, name: str, **labels: str) -> str:
-        """A fresh Node, which goes with the probe."""
+        """A fresh Node."""
         full = self.name(name)
         self.keeper.make_node(full, labels)
-        self._nodes.append(full)
         return full
 
     def name(self, name: str = "") -> str:
         """A name that is this probe's alone."""
         return f"probe-{self.run}-{name}" if name else f"probe-{self.run}"
-
-    def forget_binding(self, name: str) -> None:
-        """Have a ClusterRoleBinding go with the probe."""
-        self._bindings.append(name)
-
-    def forget_namespace(self, name: str) -> None:
-        """Have a namespace go with the probe."""
-        self._namespaces.append(name)
-
-    def clean_up(self) -> None:
-        """Delete what the probe made; what is gone is fine. Afterwards another probe may run."""
-        for path in (f"{NAMESPACES}/{name}" for name in self._namespaces):
-            self.send("DELETE", path, deletion())
-        for path in (f"{BINDINGS}/{name}" for name in self._bindings):
-            self.send("DELETE", path, deletion())
-        for name in self._nodes:
-            self.keeper.remove_node(name)
-        self._namespaces, self._bindings, self._nodes = [], [], []
-        self.run = secrets.token_hex(_RUN_BYTES)
 
 
 CREATE = {"fieldManager": "better-compute", "fieldValidation": "Strict"}
@@ -198,7 +175,8 @@ def at(namespace: str, plural: str, name: str = "") -> str:
 
 def manifest(kind: str, name: str, namespace: str | None = None, **content: Any) -> dict[str, Any]:
     """An object as the product builds it; `labels`, `uid`, … of `metadata` are added to its own."""
-    versions = {"DaemonSet": "apps/v1", "ClusterRoleBinding": "rbac.authorization.k8s.io/v1"}
+    rbac = "rbac.authorization.k8s.io/v1"
+    versions = {"DaemonSet": "apps/v1", "ClusterRoleBinding": rbac, "RoleBinding": rbac}
     metadata = {"name": name, **({"namespace": namespace} if namespace else {}), **content.pop("metadata", {})}
     return {"apiVersion": versions.get(kind, "v1"), "kind": kind, "metadata": metadata, **content}
 
