@@ -104,13 +104,22 @@ def named_object(request: Request, route: Route, content_type: str) -> Object:
     """The body as an object of the route's kind and namespace.
 
     Raises:
-        ApiRefusal: 400 for another kind, an unknown field or another namespace; 422 without a name.
+        ApiRefusal: 400 for another kind, an unknown field (500 in an apply) or another namespace; 422 without a name.
     """
     kind = route.kind
     sent = request.sent_object(content_type)
     _require_kind(sent, kind.api_version, kind.name)
     assert kind.schema is not None
-    schema.check(kind.schema, sent, kind=kind.name)
+    applied = content_type == APPLY_PATCH
+    try:
+        schema.check(kind.schema, sent, keyed=applied)
+    except schema.Undecodable as problem:
+        if applied:
+            # A kube-apiserver has no reason for it, only an error of its own: 500.
+            raise ApiRefusal(
+                500, f"failed to create typed patch object (Kind={kind.name}): {problem}", reason=""
+            ) from None
+        raise _unhandled(kind.name, f"strict decoding error: {problem}") from None
     metadata = sent.setdefault("metadata", {})
     if not metadata.get("name"):
         raise invalid(kind.name, "", [("metadata.name", "Required value: name or generateName is required")])
@@ -164,7 +173,10 @@ def token_seconds(request: Request) -> int:
     more = (set(sent) - {"apiVersion", "kind", "spec"}) | (set(spec) - {"expirationSeconds"})
     if more:
         raise not_emulated(f"a TokenRequest with {sorted(more)}")
-    schema.check(schema.NUMBER, seconds, kind="TokenRequest", path="spec.expirationSeconds")
+    try:
+        schema.check(schema.NUMBER, seconds, "spec.expirationSeconds")
+    except schema.Undecodable as problem:
+        raise _unhandled("TokenRequest", str(problem)) from None
     return int(seconds)
 
 
@@ -177,6 +189,10 @@ def is_forced(query: Mapping[str, str]) -> bool:
     if query.get("force", "false") not in ("true", "false"):
         raise ApiRefusal(400, 'the parameter "force" is not a boolean')
     return query.get("force") == "true"
+
+
+def _unhandled(kind: str, problem: str) -> ApiRefusal:
+    return ApiRefusal(400, f'{kind} in version "v1" cannot be handled as a {kind}: {problem}')
 
 
 def _require_kind(sent: dict[str, Any], api_version: str, kind: str) -> None:

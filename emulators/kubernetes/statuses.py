@@ -70,7 +70,7 @@ def failure(code: int, reason: str, message: str, details: Mapping[str, Any] | N
         "metadata": {},
         "status": "Failure",
         "message": message,
-        "reason": reason,
+        **({"reason": reason} if reason else {}),
         "code": code,
     }
     if details:

@@ -138,8 +138,8 @@ def an_invalid_daemon_set_is_not_created(api: ApiSubject) -> Told:
         "unknown field": one.changed(*pod, "nodeSelectors", to={}),
         "wrong type": one.changed(*pod, "enableServiceLinks", to="no"),
     }
-    for body in bodies.values():
-        body["metadata"]["name"] = "another"
+    for number, body in enumerate(bodies.values()):
+        body["metadata"]["name"] = f"another-{number}"
     return {what: told(api, api.send("POST", sets, body, query=CREATE)) for what, body in bodies.items()}
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Probes of what lets a tenant's subject in: roles, their bindings, and the access guard, as the product builds them."""
+"""Probes of what lets a tenant's subject in: roles, bindings and the access guard, as the product builds them."""
 
 from __future__ import annotations
 

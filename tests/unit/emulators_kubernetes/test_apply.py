@@ -50,9 +50,9 @@ def test_an_apply_never_creates(caller: Caller, live: dict[str, Any]) -> None:
 def test_our_own_create_counts_as_another_managers_fields(caller: Caller, live: dict[str, Any]) -> None:
     code, status = caller.apply(MAPS, live, data={"k": "new"})
     assert (code, status["reason"]) == (409, "Conflict")
-    assert status["message"].startswith('Apply failed with 1 conflict: conflicts with "us": .data.k')
+    assert status["message"] == 'Apply failed with 1 conflict: conflict with "us" using v1: .data.k'
     assert status["details"]["causes"] == [
-        {"reason": "FieldManagerConflict", "message": 'conflict with "us"', "field": ".data.k"}
+        {"reason": "FieldManagerConflict", "message": 'conflict with "us" using v1', "field": ".data.k"}
     ]
 
 
