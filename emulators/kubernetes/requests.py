@@ -150,7 +150,7 @@ def delete_options(request: Request) -> DeleteOptions:
     sent = request.sent_object(JSON)
     _require_kind(sent, "v1", "DeleteOptions")
     conditions = sent.get("preconditions", {})
-    policy = sent.get("propagationPolicy")
+    policy = sent.get("propagationPolicy", "Background")
     known = {"apiVersion", "kind", "preconditions", "propagationPolicy"}
     if policy not in ("Background", "Foreground", "Orphan"):
         problem = 'Unsupported value: supported values: "Background", "Foreground", "Orphan"'

@@ -64,7 +64,9 @@ def live_through(api: ApiSubject) -> None:
         _let_in(own, "team-a", "team-b")
         for path, content in _drifts().items():
             _drift(api, path, content)
-        _bring_up(own, image="registry.example/bcd:2.0", token="two")
+        # A runtime class that is taken away goes only with the DaemonSet; one that comes is applied.
+        _bring_up(own, runtime_class=None)
+        _bring_up(own, token="two")
         _let_in(own, "team-a")
         list_nodes(own, pool_id=_POOL)
         _take_away(api, own, admin)
@@ -75,9 +77,12 @@ def bootstrap_of(api: ApiSubject) -> BootstrapAccess:
     return BootstrapAccess(endpoint=api.endpoint, ca_pem=api.ca_pem, token=Secret(api.token), expires_at=_LATER)
 
 
-def _bring_up(cluster: ClusterApi, *, image: str = "registry.example/bcd:1.0", token: str = "one") -> None:
+def _bring_up(cluster: ClusterApi, *, runtime_class: str | None = "nvidia", token: str = "one") -> None:
     settings = AgentSettings(
-        image=image, gateway_url="https://gateway.example:7443", pins=("cGlu",), runtime_class="nvidia"
+        image="registry.example/bcd:1.0",
+        gateway_url="https://gateway.example:7443",
+        pins=("cGlu",),
+        runtime_class=runtime_class,
     )
     hold_claim(cluster, pool_id=_POOL)
     apply_agent(cluster, pool_id=_POOL, agent=settings)
