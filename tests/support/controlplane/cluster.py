@@ -13,7 +13,8 @@ from .connection import Connection, Reply
 from .token_reviews import Judge, TokenReviews
 
 _KUBERNETES_OWN = ("default", "kube-system", "kube-public", "kube-node-lease")
-_KUBE_SYSTEM_CONFIG_MAPS = (
+_KUBE_SYSTEM_CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
+_OWN_CONFIG_MAPS = (
     "extension-apiserver-authentication",
     "kube-apiserver-legacy-service-account-token-tracking",
     "kube-root-ca.crt",
@@ -70,12 +71,20 @@ class RealCluster:
         self._reviews.judge = lambda _token: None
         for collection in _CLUSTER_WIDE:
             self._delete_all(collection, labelSelector=_NOT_KUBERNETES_OWN)
-        for namespace in self._names("/api/v1/namespaces"):
-            if namespace not in _KUBERNETES_OWN:
-                self._empty_namespace(namespace)
-        for name in self._names("/api/v1/namespaces/kube-system/configmaps"):
-            if name not in _KUBE_SYSTEM_CONFIG_MAPS:
-                self._require(self.admin.send("DELETE", f"/api/v1/namespaces/kube-system/configmaps/{name}"), 200, 404)
+        for namespace in self._foreign_namespaces():
+            self._empty_namespace(namespace)
+        for name in self._foreign_config_maps():
+            self._require(self.admin.send("DELETE", f"{_KUBE_SYSTEM_CONFIG_MAPS}/{name}"), 200, 404)
+
+    def leftovers(self) -> list[str]:
+        """What stands in it (Nodes apart) that Kubernetes did not put there itself."""
+        wide = [
+            f"{collection.rpartition('/')[2]} {name}"
+            for collection in _CLUSTER_WIDE[:-1]
+            for name in self._names(collection, labelSelector=_NOT_KUBERNETES_OWN)
+        ]
+        namespaces = [f"namespace {name}" for name in self._foreign_namespaces()]
+        return [*wide, *namespaces, *(f"configmap kube-system/{name}" for name in self._foreign_config_maps())]
 
     def make_node(
         self,
@@ -132,8 +141,15 @@ class RealCluster:
             if one["metadata"].get("deletionTimestamp")
         ]
 
-    def _names(self, collection: str) -> list[str]:
-        return [one["metadata"]["name"] for one in self._require(self.admin.get(collection), 200).body["items"]]
+    def _names(self, collection: str, **query: str) -> list[str]:
+        listed = self._require(self.admin.get(collection, **query), 200).body
+        return [one["metadata"]["name"] for one in listed["items"]]
+
+    def _foreign_namespaces(self) -> list[str]:
+        return [name for name in self._names("/api/v1/namespaces") if name not in _KUBERNETES_OWN]
+
+    def _foreign_config_maps(self) -> list[str]:
+        return [name for name in self._names(_KUBE_SYSTEM_CONFIG_MAPS) if name not in _OWN_CONFIG_MAPS]
 
     def _delete_all(self, collection: str, **query: str) -> None:
         self._require(self.admin.send("DELETE", collection, query=query, body=_AT_ONCE), 200)
