@@ -23,6 +23,9 @@ _ANY_KEYS = frozenset(
 )
 """Maps whose keys are names of one case."""
 
+_VALUES_OF_ONE_CASE = {"continue": "token", "limit": "number"}
+"""Parameters whose values are not part of a form, and what stands there instead."""
+
 _VALUES_THAT_MATTER = frozenset({"propagationPolicy"})
 
 
@@ -32,7 +35,7 @@ class Form:
 
     Attributes:
         request: `POST /api/v1/namespaces/{namespace}/configmaps`.
-        query: the parameters, `limit=500`; of what differs from case to case a name in braces.
+        query: the parameters, `force=true`; of what differs from case to case a name in braces.
         content_type: None without a body.
     """
 
@@ -103,8 +106,8 @@ def pattern(path: str) -> str:
 
 
 def _parameter(name: str, value: str) -> str:
-    if name == "continue":
-        return "continue={token}"
+    if name in _VALUES_OF_ONE_CASE:
+        return f"{name}={{{_VALUES_OF_ONE_CASE[name]}}}"
     if name == "labelSelector":
         return f"labelSelector={value.partition('=')[0]}={{value}}"
     return f"{name}={value}"

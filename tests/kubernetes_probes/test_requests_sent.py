@@ -82,7 +82,7 @@ def test_a_path_is_told_without_the_names_of_one_case(path: str, expected: str) 
 def test_a_form_has_no_values_of_one_case() -> None:
     query: dict[str, Any] = {"labelSelector": "k=v", "limit": 500, "continue": "t"}
     form, fields = form_of("GET", "/api/v1/nodes", query=query, body=None, content_type=JSON, accept=METADATA_ONLY)
-    assert form.query == ("continue={token}", "labelSelector=k={value}", "limit=500")
+    assert form.query == ("continue={token}", "labelSelector=k={value}", "limit={number}")
     assert (form.content_type, fields) == (None, frozenset())
     body = {"metadata": {"labels": {"a": "b"}}, "items": [{"x": 1}, {"y": []}], "propagationPolicy": "Foreground"}
     _form, fields = form_of("POST", "/api/v1/namespaces", query=None, body=body, content_type=JSON, accept=JSON)
