@@ -47,6 +47,8 @@ def _daemon_set(obj: Object) -> None:
     for container in [*pod.get("initContainers", []), *pod.get("containers", [])]:
         _container(container)
     for volume in pod.get("volumes", []):
+        if not volume.keys() - {"name"}:
+            volume["emptyDir"] = {}
         if "hostPath" in volume:
             volume["hostPath"].setdefault("type", "")
         if "secret" in volume:

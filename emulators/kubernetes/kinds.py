@@ -22,7 +22,6 @@ from .schema import (
     Struct,
     top_level,
 )
-from .statuses import ApiRefusal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +55,14 @@ class Kind:
         """How messages name the resource: `daemonsets.apps`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
+    def details(self, name: str | None) -> dict[str, str]:
+        """How a Status names an object of it, or all of them."""
+        group = {"group": self.group} if self.group else {}
+        return {**({"name": name} if name else {}), **group, "kind": self.plural}
 
-_KEPT = frozenset({"GET", "POST", "PATCH", "DELETE"})
+
+_MADE = frozenset({"GET", "POST", "PATCH"})
+_KEPT = _MADE | {"DELETE"}
 _RBAC = "rbac.authorization.k8s.io"
 _ADMISSION = "admissionregistration.k8s.io"
 
@@ -79,7 +84,7 @@ CLUSTER_ROLE = Kind(
     plural="clusterroles",
     group=_RBAC,
     namespaced=False,
-    verbs=_KEPT,
+    verbs=_MADE,
     schema=top_level(rules=POLICY_RULES, aggregationRule=AGGREGATION_RULE),
 )
 CLUSTER_ROLE_BINDING = Kind(
@@ -103,7 +108,7 @@ ADMISSION_POLICY = Kind(
     plural="validatingadmissionpolicies",
     group=_ADMISSION,
     namespaced=False,
-    verbs=_KEPT,
+    verbs=_MADE,
     schema=top_level(spec=ADMISSION_POLICY_SPEC),
 )
 ADMISSION_BINDING = Kind(
@@ -111,7 +116,7 @@ ADMISSION_BINDING = Kind(
     plural="validatingadmissionpolicybindings",
     group=_ADMISSION,
     namespaced=False,
-    verbs=_KEPT,
+    verbs=_MADE,
     schema=top_level(spec=ADMISSION_BINDING_SPEC),
 )
 DAEMON_SET = Kind(
@@ -160,25 +165,12 @@ class Route:
         """Whether it changes an object. A TokenRequest does not."""
         return self.subresource is None and self.verb in ("POST", "PATCH", "DELETE")
 
-    def require_answered(self) -> None:
-        """Refuse what the product does not send.
-
-        Raises:
-            ApiRefusal: 404 or 405.
-        """
+    @property
+    def is_answered(self) -> bool:
+        """Whether the product sends it."""
         if self.subresource is not None:
-            if self.subresource != self.kind.subresource:
-                raise unknown_path()
-            answered = self.verb == "POST"
-        else:
-            answered = self.verb in self.kind.verbs and (self.name is None) == (self.verb in ("POST", "LIST"))
-        if not answered:
-            raise ApiRefusal(405, "the server does not allow this method on the requested resource")
-
-
-def unknown_path() -> ApiRefusal:
-    """404 for a path that means nothing here."""
-    return ApiRefusal(404, "the server could not find the requested resource")
+            return self.verb == "POST" and self.subresource == self.kind.subresource
+        return self.verb in self.kind.verbs and (self.name is None) == (self.verb in ("POST", "LIST"))
 
 
 def route(method: str, path: str) -> Route | None:

@@ -38,6 +38,8 @@ _RBAC_KINDS = (CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING)
 _BINDINGS = (CLUSTER_ROLE_BINDING, ROLE_BINDING)
 _PERCENT_OR_NUMBER = re.compile(r"[0-9]+%", re.ASCII)
 
+_MAXIMUM_DATA_BYTES = 1024 * 1024
+
 Problem = tuple[str, str]
 
 
@@ -81,6 +83,11 @@ def validate_change(kind: Kind, old: Object, new: Object) -> None:
         raise invalid(_title(kind), new["metadata"]["name"], problems)
 
 
+def is_label(key: str, value: str) -> bool:
+    """Whether this may be a label."""
+    return bool(_LABEL_KEY.fullmatch(key) and _LABEL_VALUE.fullmatch(value))
+
+
 def _title(kind: Kind) -> str:
     return f"{kind.name}.{kind.group}" if kind.group else kind.name
 
@@ -104,6 +111,8 @@ def _label_problems(field: str, labels: dict[str, str]) -> Iterator[Problem]:
 
 
 def _data_problems(kind: Kind, obj: Object) -> Iterator[Problem]:
+    if sum(len(value) for value in (obj.get("data") or {}).values()) > _MAXIMUM_DATA_BYTES:
+        yield "[]", f"Too long: may not be more than {_MAXIMUM_DATA_BYTES} bytes"
     for key, value in (obj.get("data") or {}).items():
         if not _DATA_KEY.fullmatch(key):
             yield f"data[{key}]", "Invalid value: a valid config key must consist of alphanumeric characters, -, _ or ."
@@ -170,25 +179,34 @@ def _daemon_set_problems(spec: dict[str, Any]) -> Iterator[Problem]:
     template = spec.get("template") or {}
     selector = (spec.get("selector") or {}).get("matchLabels") or {}
     labels = (template.get("metadata") or {}).get("labels") or {}
-    if not selector:
-        yield "spec.selector", "Required value"
-    elif not selector.items() <= labels.items():
+    if "selector" in spec and not selector:
+        yield "spec.selector", "Invalid value: empty selector is invalid for daemonset"
+    if "selector" not in spec or not selector.items() <= labels.items():
         yield "spec.template.metadata.labels", "Invalid value: `selector` does not match template `labels`"
-    yield from _label_problems("spec.template.metadata.labels", labels)
-    rolling = (spec.get("updateStrategy") or {}).get("rollingUpdate") or {}
-    unavailable = rolling.get("maxUnavailable", 1)
-    if isinstance(unavailable, str) and not _PERCENT_OR_NUMBER.fullmatch(unavailable):
-        yield "spec.updateStrategy.rollingUpdate.maxUnavailable", f'Invalid value: "{unavailable}": not a percentage'
+    yield from _label_problems("spec.template.labels", labels)
+    yield from _strategy_problems(spec.get("updateStrategy") or {})
     yield from _pod_problems(template.get("spec") or {})
+
+
+def _strategy_problems(strategy: dict[str, Any]) -> Iterator[Problem]:
+    at = "spec.updateStrategy"
+    if strategy.get("type") != "RollingUpdate":
+        yield at, 'Unsupported value: supported values: "RollingUpdate", "OnDelete"'
+        return
+    unavailable = (strategy.get("rollingUpdate") or {}).get("maxUnavailable", 1)
+    if isinstance(unavailable, str) and not _PERCENT_OR_NUMBER.fullmatch(unavailable):
+        yield f"{at}.rollingUpdate.maxUnavailable", f'Invalid value: "{unavailable}": not a percentage'
+        unavailable = 0
+    if unavailable in (0, "0%"):
+        yield f"{at}.rollingUpdate.maxUnavailable", "Required value: cannot be 0 when maxSurge is 0"
 
 
 def _pod_problems(pod: dict[str, Any]) -> Iterator[Problem]:
     at = "spec.template.spec"
     volumes = {volume.get("name") for volume in pod.get("volumes", [])}
     for index, volume in enumerate(pod.get("volumes", [])):
-        sources = [key for key in ("hostPath", "secret") if key in volume]
-        if len(sources) != 1:
-            yield f"{at}.volumes[{index}]", "Required value: must specify exactly one volume type"
+        if "hostPath" in volume and "secret" in volume:
+            yield f"{at}.volumes[{index}].secret", "Forbidden: may not specify more than 1 volume type"
         if "hostPath" in volume and not volume["hostPath"].get("path"):
             yield f"{at}.volumes[{index}].hostPath.path", "Required value"
         if "secret" in volume and not volume["secret"].get("secretName"):
@@ -201,17 +219,21 @@ def _pod_problems(pod: dict[str, Any]) -> Iterator[Problem]:
     for index, toleration in enumerate(pod.get("tolerations", [])):
         if not toleration.get("key") and toleration.get("operator") != "Exists":
             yield f"{at}.tolerations[{index}].operator", "Invalid value: operator must be Exists when `key` is empty"
-    names = []
+    yield from _label_problems(f"{at}.nodeSelector", pod.get("nodeSelector") or {})
+    names: set[str] = set()
     for group in ("initContainers", "containers"):
         for index, container in enumerate(pod.get(group, [])):
-            names.append(container.get("name"))
+            name = container.get("name", "")
+            if name in names:
+                yield f"{at}.{group}[{index}].name", f'Duplicate value: "{name}"'
+            names.add(name)
             yield from _container_problems(f"{at}.{group}[{index}]", container, volumes)
-    for name in sorted({str(name) for name in names if names.count(name) > 1}):
-        yield f"{at}.containers", f'Duplicate value: "{name}"'
 
 
 def _container_problems(at: str, container: dict[str, Any], volumes: set[str]) -> Iterator[Problem]:
-    if not _DNS_LABEL.fullmatch(container.get("name", "")):
+    if not container.get("name"):
+        yield f"{at}.name", "Required value"
+    elif not _DNS_LABEL.fullmatch(container["name"]):
         yield f"{at}.name", "Invalid value: not an RFC 1123 label"
     if not container.get("image"):
         yield f"{at}.image", "Required value"

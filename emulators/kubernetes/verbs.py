@@ -22,7 +22,7 @@ from .requests import (
     named_object,
     token_seconds,
 )
-from .statuses import ApiRefusal, conflict, invalid, not_found
+from .statuses import ApiRefusal, already_exists, conflict, invalid, not_emulated, not_found
 from .validation import validate, validate_change
 
 _PERMANENT_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
@@ -55,7 +55,10 @@ class Verbs:
         Raises:
             ApiRefusal: as the real API refuses.
         """
-        route.require_answered()
+        if not route.is_answered:
+            raise not_emulated(f"{request.method} {request.path}")
+        if route.kind is not NODE:
+            request.require_accept(JSON)
         if route.subresource is not None:
             return 201, self._token(route, request)
         if route.verb == "LIST":
@@ -135,12 +138,7 @@ class Verbs:
         defaults.fill(kind, obj)
         validate(kind, obj)
         if self._store.get(kind, route.namespace, name) is not None:
-            raise ApiRefusal(
-                409,
-                f'{kind.qualified} "{name}" already exists',
-                reason="AlreadyExists",
-                details={"name": name, "kind": kind.plural},
-            )
+            raise already_exists(kind.qualified, name)
         assert kind.schema is not None
         obj["metadata"]["managedFields"] = [
             managed_fields.entry(
@@ -167,7 +165,7 @@ class Verbs:
             )
         uid, version = wanted["metadata"].get("uid"), wanted["metadata"].get("resourceVersion")
         if not uid or not version:
-            raise ApiRefusal(422, "the emulated API takes an apply only with uid and resourceVersion as preconditions")
+            raise not_emulated("an apply without uid and resourceVersion as preconditions")
         live = self._store.get(kind, route.namespace, name)
         if live is None:
             raise conflict(
@@ -203,7 +201,11 @@ class Verbs:
         if metadata.get("deletionTimestamp"):
             return live
         if route.kind is DAEMON_SET and options.foreground:
-            metadata |= {"deletionTimestamp": self._store.time(), "finalizers": ["foregroundDeletion"]}
+            metadata |= {
+                "deletionTimestamp": self._store.time(),
+                "deletionGracePeriodSeconds": 0,
+                "finalizers": ["foregroundDeletion"],
+            }
             stored = self._store.replace(live)
             self._when_pods_are_gone(stored)
             return stored
@@ -213,7 +215,7 @@ class Verbs:
             "apiVersion": "v1",
             "metadata": {},
             "status": "Success",
-            "details": {"name": metadata["name"], "kind": route.kind.plural, "uid": metadata["uid"]},
+            "details": {**route.kind.details(metadata["name"]), "uid": metadata["uid"]},
         }
 
     def _delete_namespace(self, route: Route, live: Object) -> Object:
