@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The first steps of a teardown: look, cordon and wait for bookings, remove bcd. The token's is in join_token.py.
 
-A created cluster goes with all that is in it: what cannot be reached inside of it holds nothing up. An adopted one stays,
-so what cannot be reached there holds up everything after it: neither a privileged DaemonSet nor an administrator of ours
-is left behind.
+A created cluster goes with all that is in it: what cannot be reached inside of it holds nothing up. An adopted one
+stays, so what cannot be reached there holds up everything after it: neither a privileged DaemonSet nor an administrator
+of ours is left behind.
 """
 
 from __future__ import annotations
