@@ -16,10 +16,10 @@ from ..model.errors import Code, OperationError, Problem
 from ..model.records import ClusterRecord, PoolRecord
 from ..model.states import ClusterState, Intent
 from .naming import Declared, key, titled
-from .recorded import Index, Records
+from .recorded import Records
 
 
-def refuse_held(config: FleetConfig, declared: Declared, recorded: Index, records: Records) -> None:
+def refuse_held(config: FleetConfig, records: Records) -> None:
     """Refuse to adopt what is recorded for another pool, or was made by this fleet, through the same account.
 
     A cluster that is still being given back is held, too.
@@ -27,26 +27,31 @@ def refuse_held(config: FleetConfig, declared: Declared, recorded: Index, record
     Raises:
         OperationError: CONFLICT, naming every pool and who has its cluster.
     """
-    if told := "\n".join(str(problem) for problem in _held(config, declared, recorded, records)):
+    if not any(pool.substrate and isinstance(pool.substrate.cluster, AdoptCluster) for pool in config.pools):
+        return
+    if told := "\n".join(str(problem) for problem in _held(config, records)):
         raise OperationError(Code.CONFLICT, told)
 
 
-def _held(config: FleetConfig, declared: Declared, recorded: Index, records: Records) -> Iterator[Problem]:
+def _held(config: FleetConfig, records: Records) -> Iterator[Problem]:
+    declared = Declared.of(config)
     standing = [row for row in records.clusters if row.state != ClusterState.DELETED]
     by_place = {(row.account_id, row.location, row.name): row for row in standing}
     by_global_id = {row.global_id: row for row in standing if row.global_id is not None}
     pools = {row.id: row for row in records.pools}
+    standing_for = {row.substrate_pool_id for row in standing}
+    own = {key(row) for row in records.pools if row.archived_at is None and row.id in standing_for}
+    accounts = {key(row): row.id for row in records.accounts}
     for index, pool in enumerate(config.pools):
         if pool.substrate is None or not isinstance(pool.substrate.cluster, AdoptCluster):
             continue
-        facts, adopted = recorded.pools.get(key(pool)), pool.substrate.cluster
-        if facts is not None and facts.cluster is not None:
+        if key(pool) in own:
             continue  # it has its cluster, or is blocked until that one is gone
-        account = declared.account_of(pool, pool.substrate)
-        known = recorded.accounts.get(key(account))
+        adopted, account = pool.substrate.cluster, declared.account_of(pool, pool.substrate)
+        known = accounts.get(key(account))
         where = adopted.location or str(account.config.get("region", ""))
         # At DOKS the id is the global one, too: what was made by name is known by it.
-        holder = (by_place.get((known.id, where, adopted.name)) if known else None) or by_global_id.get(adopted.id)
+        holder = (by_place.get((known, where, adopted.name)) if known else None) or by_global_id.get(adopted.id)
         if holder is not None:
             yield Problem(
                 path=f"pools[{index}].policy.substrate.cluster.adopt",

@@ -46,7 +46,7 @@ def plan(
     wanted = config if state == "present" else FleetConfig(version=config.version)
     limits.check_providers(wanted)
     declared = Declared.of(wanted)
-    adoptions.refuse_held(wanted, declared, recorded, records)
+    adoptions.refuse_held(wanted, records)
     account_zones = sizes.zones_of_accounts(wanted, recorded, zones=zones)
     flavor_sizes = sizes.sizes(wanted, declared, recorded, account_zones)
     limits.check_sizes(wanted, declared, recorded, flavor_sizes)
