@@ -127,7 +127,8 @@ class ClusterRecord:
         global_id: the provider-global id that this row claims, once it was read: one row that is not deleted has it
             (clusters.claim_global_id). None until then.
         delete_attempts: how often the provider refused to delete it; decides the next retry.
-        ready_before: whether its control plane ever answered: one that did and is down now is waited for.
+        ready_before: whether its control plane ever answered: one that did and is down now is waited for. Of an adopted
+            one: whether its API let us in, so that something of ours may stand there.
     """
 
     id: ClusterId
