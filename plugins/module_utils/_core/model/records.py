@@ -100,6 +100,8 @@ class ClusterOutputs:
         location: where it is.
         node_version: the nodes' version where the provider has one for the cluster, else the control plane's.
         global_id: the provider-global id (EKS: the ARN); the same whichever account reads it.
+        zones: those that node pools without their own are spread over, sorted, where the provider keeps such for a
+            cluster (GKE); else empty.
     """
 
     endpoint: str
@@ -108,6 +110,7 @@ class ClusterOutputs:
     location: str
     node_version: str
     global_id: str | None
+    zones: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
