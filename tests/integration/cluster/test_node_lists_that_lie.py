@@ -40,9 +40,11 @@ def listed(*pages: dict[str, Any]) -> tuple[ClusterNode, ...]:
     for each in pages:
         body = json.dumps(each).encode()
         replies.append(f"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
-    with answering(*replies) as (url, ca_pem, _received):
-        with ClusterApi(endpoint=url, ca_pem=ca_pem, token=Secret("any")) as api:
-            return list_nodes(api, pool_id=POOL)
+    with (
+        answering(*replies) as (url, ca_pem, _received),
+        ClusterApi(endpoint=url, ca_pem=ca_pem, token=Secret("any")) as api,
+    ):
+        return list_nodes(api, pool_id=POOL)
 
 
 def test_2500_nodes_are_read_in_five_pages_and_a_break_at_the_third_makes_them_unknown(world: World) -> None:

@@ -136,7 +136,7 @@ def test_a_second_refusal_is_told_and_nothing_is_minted_again(world: World, betw
     else:
         faults.add("kubernetes", "GET namespaces", UNAUTHORIZED, nth=2)
     mark = world.engine.log.mark
-    with pytest.raises(ClusterCredentialRefused, match="401 Unauthorized.*so was the one before it in this pass"):
+    with pytest.raises(ClusterCredentialRefused, match=r"401 Unauthorized.*so was the one before it in this pass"):
         api.request("GET", KUBE_SYSTEM)
     assert world.calls(after=mark).count(TOKEN_PATH) == (0 if between else 1)
 
