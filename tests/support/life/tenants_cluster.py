@@ -16,6 +16,8 @@ import boto3
 
 from ansible_collections.better_compute.fleet.emulators.aws.account import REGION, Credentials
 from ansible_collections.better_compute.fleet.emulators.kubernetes.cluster import EmulatedCluster
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.access import bootstrap_api
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.api import ClusterApi
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import AccountId, TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import ObservedCluster
@@ -86,6 +88,10 @@ class TenantsCluster:
         )
         assert found is not None
         return found
+
+    def api(self) -> ClusterApi:
+        """Its API, in the hands of whoever our account is."""
+        return bootstrap_api(self.driver.bootstrap_access(self.observed))
 
     def add_node_pool(self, name: str, marks: Mapping[str, str] | None = None) -> None:
         """The tenant adds a node pool."""
