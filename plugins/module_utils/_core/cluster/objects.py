@@ -129,8 +129,12 @@ def create(api: ClusterApi, manifest: Manifest) -> Manifest:
     )
 
 
-def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: Owner) -> bool:
+def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: Owner, whole: str | None = None) -> bool:
     """Make the object stand as the manifest says; one read and no write where it does already.
+
+    Arguments:
+        whole: a field that an apply cannot bring about: the API lets nobody change it, or keeps in its lists what
+            others put there. Where it differs, the object is made anew.
 
     Returns:
         Whether anything was written.
@@ -156,6 +160,10 @@ def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: Owner) -> bool:
         raise ClusterConflict(f"{describe(*key)} is being deleted; it can be made again when it is gone")
     if stands_in(manifest, live):
         return False
+    if whole is not None and not stands_in(manifest[whole], live.get(whole)):
+        delete(api, live)
+        create(api, manifest)
+        return True
     applied = _apply(api, manifest, live)
     if _lingers(manifest, applied):
         # Our create set a field that an apply cannot unset, since the create owns it. Rare: start over.
