@@ -26,6 +26,12 @@ ASSETS_VARIABLE = "KUBEBUILDER_ASSETS"
 SOURCES = Path(__file__).resolve().parents[2] / "controlplane"
 
 _BINARY = "controlplane"
+_FLAGS = ("-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-gcflags=all=-l -dwarf=false")
+"""Nothing for debuggers, and no inlining: on the largest packages the compiler takes half the time without the two."""
+
+_SETTINGS = {"CGO_ENABLED": "0", "GOGC": "400"}
+"""No C compiler; and the compilers collect less often, which is their own garbage for a few seconds."""
+
 _KEY_DIGITS = 12
 
 
@@ -91,9 +97,9 @@ def _build_into(folder: Path, jobs: int | None) -> None:
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix="building-") as building:
         made = Path(building) / folder.name
         made.mkdir()
-        command = [go, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", str(made / _BINARY)]
+        command = [go, "build", *_FLAGS, "-o", str(made / _BINARY)]
         command += [] if jobs is None else ["-p", str(jobs)]
-        built = subprocess.run([*command, "."], cwd=SOURCES, env=os.environ | {"CGO_ENABLED": "0"}, check=False)
+        built = subprocess.run([*command, "."], cwd=SOURCES, env=os.environ | _SETTINGS, check=False)
         if built.returncode != 0:
             raise NoControlPlane(f"`{' '.join(command)}` in {SOURCES} failed")
         for name in PROGRAMS:
