@@ -118,13 +118,18 @@ class Verbs:
         assert route.namespace is not None
         assert route.name is not None
         seconds = token_seconds(request)
-        token, expires_at = self._access.issue(route.namespace, route.name, seconds=seconds)
+        issued = self._access.issue(route.namespace, route.name, seconds=seconds)
         return {
             "kind": "TokenRequest",
             "apiVersion": "authentication.k8s.io/v1",
-            "metadata": {"name": route.name, "namespace": route.namespace, "creationTimestamp": self._store.time()},
-            "spec": {"expirationSeconds": seconds},
-            "status": {"token": token, "expirationTimestamp": expires_at.strftime("%Y-%m-%dT%H:%M:%SZ")},
+            "metadata": {
+                "name": route.name,
+                "namespace": route.namespace,
+                "uid": issued.account_uid,
+                "creationTimestamp": self._store.time(),
+            },
+            "spec": {"expirationSeconds": seconds, "boundObjectRef": None},
+            "status": {"token": issued.token, "expirationTimestamp": issued.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ")},
         }
 
     def _create(self, route: Route, request: Request) -> Object:

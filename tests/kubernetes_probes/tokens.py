@@ -71,8 +71,9 @@ def a_token_is_asked_for(api: ApiSubject) -> Told:
     life = datetime.fromisoformat(body["status"]["expirationTimestamp"]) - datetime.fromisoformat(
         body["metadata"]["creationTimestamp"]
     )
-    # Whom a token is for is the cluster's own address, and who issues it.
+    # Whom a token is for is the cluster's own address; and nobody keeps the request, whoever owns its fields.
     body["spec"].pop("audiences", None)
+    body["metadata"].pop("managedFields", None)
     return {"reply": told(api, reply), "seconds": life.total_seconds()}
 
 
