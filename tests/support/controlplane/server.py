@@ -99,7 +99,7 @@ class ControlPlane:
             "etcd",
             f"--data-dir={self.folder / 'etcd'}",
             f"--listen-client-urls={self._socket('client')}",
-            f"--advertise-client-urls={self._socket('client')}",
+            f"--advertise-client-urls=http://{HOST}:1",
             f"--listen-peer-urls={self._socket('peer')}",
             f"--initial-advertise-peer-urls=http://{HOST}:1",
             f"--initial-cluster=default=http://{HOST}:1",
