@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from . import defaults, managed_fields
 from .access import AccessControl, forbidden
-from .kinds import CONFIG_MAP, DAEMON_SET, NAMESPACE, NODE, SERVICE_ACCOUNT, Route
+from .kinds import CLUSTER_ROLE, CONFIG_MAP, DAEMON_SET, NAMESPACE, NODE, SERVICE_ACCOUNT, Route
 from .node_pages import NodePages, selected
 from .objects import Object, ObjectStore
 from .requests import (
@@ -117,14 +118,20 @@ class Verbs:
         request.query()
         assert route.namespace is not None
         assert route.name is not None
+        self._require_living_namespace(route, route.name)
         seconds = token_seconds(request)
-        token, expires_at = self._access.issue(route.namespace, route.name, seconds=seconds)
+        issued = self._access.issue(route.namespace, route.name, seconds=seconds)
         return {
             "kind": "TokenRequest",
             "apiVersion": "authentication.k8s.io/v1",
-            "metadata": {"name": route.name, "namespace": route.namespace, "creationTimestamp": self._store.time()},
-            "spec": {"expirationSeconds": seconds},
-            "status": {"token": token, "expirationTimestamp": expires_at.strftime("%Y-%m-%dT%H:%M:%SZ")},
+            "metadata": {
+                "name": route.name,
+                "namespace": route.namespace,
+                "uid": issued.account_uid,
+                "creationTimestamp": self._store.time(),
+            },
+            "spec": {"expirationSeconds": seconds, "boundObjectRef": None},
+            "status": {"token": issued.token, "expirationTimestamp": issued.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ")},
         }
 
     def _create(self, route: Route, request: Request) -> Object:
@@ -132,25 +139,21 @@ class Verbs:
         query = request.query("fieldManager", "fieldValidation")
         obj = named_object(request, route, JSON)
         name = obj["metadata"]["name"]
-        if {"uid", "resourceVersion"} & set(obj["metadata"]):
-            raise ApiRefusal(400, "resourceVersion and uid should not be set on objects to be created")
-        self._require_living_namespace(route)
+        if "uid" in obj["metadata"]:
+            raise not_emulated("a create with a uid")
+        if "resourceVersion" in obj["metadata"]:
+            raise ApiRefusal(500, "resourceVersion should not be set on objects to be created", reason="")
+        self._require_living_namespace(route, name)
         defaults.fill(kind, obj)
         validate(kind, obj)
-        if self._store.get(kind, route.namespace, name) is not None:
-            raise already_exists(kind.qualified, name)
-        assert kind.schema is not None
-        obj["metadata"]["managedFields"] = [
-            managed_fields.entry(
-                manager=query.get("fieldManager", "unknown"),
-                operation="Update",
-                api_version=kind.api_version,
-                time=self._store.time(),
-                fields=set(managed_fields.owned_leaves(kind.schema, obj)),
-            )
-        ]
-        if kind is DAEMON_SET:
-            obj["metadata"]["generation"] = 1
+        standing = self._store.get(kind, route.namespace, name)
+        if standing is not None:
+            raise already_exists(kind.qualified, name, is_going="deletionTimestamp" in standing["metadata"])
+        manager = query.get("fieldManager", "unknown")
+        managed_fields.own_all(kind, obj, manager=manager, time=self._store.time())
+        if kind is CLUSTER_ROLE:
+            # The one list that is shown without being there.
+            obj.setdefault("rules", None)
         return self.add_namespace(obj) if kind is NAMESPACE else self._store.add(obj)
 
     def _apply(self, route: Route, request: Request) -> Object:
@@ -173,20 +176,20 @@ class Verbs:
                 name,
                 f"uid mismatch: the provided object specified uid {uid}, and no existing object was found",
             )
-        _require_uid(route, live, uid)
-        if live["metadata"]["resourceVersion"] != version:
-            raise conflict(kind.qualified, name, _STALE)
         assert kind.schema is not None
         changed = managed_fields.apply(
             kind.schema, live, wanted, manager=query["fieldManager"], force=force, time=self._store.time()
         )
+        if live["metadata"]["resourceVersion"] != version:
+            raise conflict(kind.qualified, name, _STALE)
+        if live["metadata"]["uid"] != uid:
+            raise invalid(kind.title, name, [("metadata.uid", "Invalid value: field is immutable")])
         defaults.fill(kind, changed)
         validate(kind, changed)
         validate_change(kind, live, changed)
         if changed == live:
             return live
-        if kind is DAEMON_SET and changed["spec"] != live["spec"]:
-            changed["metadata"]["generation"] += 1
+        defaults.count_change(kind, live, changed)
         return self._store.replace(changed)
 
     def _delete(self, route: Route, request: Request) -> dict[str, Any]:
@@ -194,8 +197,8 @@ class Verbs:
         options = delete_options(request)
         live = self._standing(route)
         metadata = live["metadata"]
-        if options.uid is not None:
-            _require_uid(route, live, options.uid)
+        if options.uid is not None and options.uid != metadata["uid"]:
+            raise _another_uid(route, live, options.uid)
         if route.kind is NAMESPACE:
             return self._delete_namespace(route, live)
         if metadata.get("deletionTimestamp"):
@@ -205,11 +208,15 @@ class Verbs:
                 "deletionTimestamp": self._store.time(),
                 "deletionGracePeriodSeconds": 0,
                 "finalizers": ["foregroundDeletion"],
+                "generation": metadata["generation"] + 1,
             }
             stored = self._store.replace(live)
             self._when_pods_are_gone(stored)
             return stored
         self._store.remove(live)
+        if route.kind is SERVICE_ACCOUNT:
+            # One of the kinds of which a delete returns the object, though it is gone.
+            return live
         return {
             "kind": "Status",
             "apiVersion": "v1",
@@ -223,12 +230,7 @@ class Verbs:
         if name in _PERMANENT_NAMESPACES:
             raise forbidden(route, "this namespace may not be deleted")
         if live["metadata"].get("deletionTimestamp"):
-            raise conflict(
-                "namespaces",
-                name,
-                "The system is ensuring all content is removed from this namespace.  Upon completion, "
-                "this namespace will automatically be purged by the system.",
-            )
+            return live
         live["metadata"]["deletionTimestamp"] = self._store.time()
         live["status"] = {"phase": "Terminating"}
         stored = self._store.replace(live)
@@ -237,7 +239,7 @@ class Verbs:
         self._when_pods_are_gone(stored)
         return stored
 
-    def _require_living_namespace(self, route: Route) -> None:
+    def _require_living_namespace(self, route: Route, name: str) -> None:
         if route.namespace is None:
             return
         namespace = self._store.get(NAMESPACE, None, route.namespace)
@@ -246,17 +248,21 @@ class Verbs:
         if namespace["metadata"].get("deletionTimestamp"):
             message = f"namespace {route.namespace} is being terminated"
             raise forbidden(
-                route,
+                replace(route, name=name),
                 f"unable to create new content in namespace {route.namespace} because it is being terminated",
                 causes=[{"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}],
             )
 
 
-def _require_uid(route: Route, live: Object, uid: str) -> None:
-    standing = live["metadata"]["uid"]
-    if standing != uid:
-        raise conflict(
-            route.kind.qualified,
-            live["metadata"]["name"],
-            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {standing}",
-        )
+def _another_uid(route: Route, live: Object, uid: str) -> ApiRefusal:
+    """409 for a delete of an object that is another one."""
+    kind, name, standing = route.kind, live["metadata"]["name"], live["metadata"]["uid"]
+    if kind is NAMESPACE:
+        message = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {standing}"
+        return conflict(kind.qualified, name, message)
+    return conflict(
+        kind.title,
+        name,
+        f"the UID in the precondition ({uid}) does not match the UID in record ({standing}). "
+        "The object might have been deleted and then recreated",
+    )

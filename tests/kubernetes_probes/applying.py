@@ -56,8 +56,8 @@ def force_takes_the_fields_over(api: ApiSubject) -> Told:
 
 def all_of_a_managers_fields_can_be_taken_over(api: ApiSubject) -> Told:
     one = _Map(api, k="v")
-    content = {"metadata": {"labels": {"better-compute.dev/substrate-pool": "another"}}, "data": {"k": "new"}}
-    return {"applied": told(api, one.apply(**content))}
+    labels = {"labels": {"better-compute.dev/substrate-pool": "another"}}
+    return {"applied": told(api, one.apply(metadata=labels, data={"k": "new"}))}
 
 
 def the_same_value_is_shared(api: ApiSubject) -> Told:
@@ -150,7 +150,7 @@ def a_secret_is_replaced(api: ApiSubject) -> Told:
     body = manifest("Secret", "s", namespace, metadata=LABELS, type="Opaque", data={"token": old})
     live = api.send("POST", at(namespace, "secrets"), body, query=CREATE)
     body = body | {"metadata": body["metadata"] | exactly(live)}
-    typed = apply(api, path, body | {"type": "kubernetes.io/tls"})
+    typed = apply(api, path, body | {"type": "example.com/other"})
     undecodable = apply(api, path, body | {"data": {"token": "no base64!"}})
     applied = apply(api, path, body | {"data": {"token": new}})
     return {

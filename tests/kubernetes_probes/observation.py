@@ -35,10 +35,9 @@ def told(api: ApiSubject, reply: Reply) -> Told:
     if reply.code in _WORDS_OF_THE_API:
         said["message"] = reply.body.get("message")
     else:
-        details["causes"] = sorted(
-            ({key: cause[key] for key in ("reason", "field") if key in cause} for cause in details.get("causes", [])),
-            key=lambda cause: (cause.get("field", ""), cause.get("reason", "")),
-        )
+        # Updates are validated twice, and say the same twice.
+        causes = {(cause.get("field", ""), cause["reason"]) for cause in details.get("causes", [])}
+        details["causes"] = [{"field": field, "reason": reason} for field, reason in sorted(causes)]
     said["details"] = {key: value for key, value in details.items() if value}
     return _known(_plain(api, said))
 
@@ -51,7 +50,9 @@ def stored(api: ApiSubject, path: str) -> Told:
 def _object(body: dict[str, Any]) -> dict[str, Any]:
     """An object without what controllers write beside us."""
     if "items" in body:
-        return {**body, "metadata": _metadata(body["metadata"]), "items": [_object(item) for item in body["items"]]}
+        # An empty list may be null.
+        items = [_object(item) for item in body["items"] or ()] or body["items"]
+        return {**body, "metadata": _metadata(body["metadata"]), "items": items}
     plain = {**body, "metadata": _metadata(body["metadata"])} if "metadata" in body else dict(body)
     if body.get("kind") == "DaemonSet":
         plain.pop("status", None)

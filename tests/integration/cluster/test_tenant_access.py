@@ -165,6 +165,7 @@ NEVER = {"name": "never", "expression": "false"}
         ("ValidatingAdmissionPolicy", GUARD, None, ("spec", "failurePolicy"), "Ignore"),
         ("ValidatingAdmissionPolicy", GUARD, None, ("spec", "matchConditions", 1), NEVER),
         ("ValidatingAdmissionPolicyBinding", GUARD, None, ("spec", "validationActions"), ["Deny", "Audit"]),
+        ("ValidatingAdmissionPolicyBinding", GUARD, None, ("spec", "policyName"), "another"),
         ("ClusterRole", "better-compute:edit-cluster", None, ("rules",), []),
         ("RoleBinding", ALICE, "training", ("subjects",), []),
         ("ClusterRoleBinding", ALICE, None, ("subjects",), []),
@@ -202,7 +203,8 @@ def test_what_somebody_changed_is_put_back(
     )
     mark = world.engine.log.mark
     give(api)
-    assert [write.split()[0] for write in world.writes(mark)] == (["DELETE", "POST"] if name == GUARD else ["PATCH"])
+    anew = ["DELETE", "POST"] if field[-1] in (1, "validationActions") else []
+    assert [write.split()[0] for write in world.writes(mark)] == ["PATCH", *anew]
     after = world.cluster.read(kind, name, namespace)
     assert after is not None
     for one in (before, after):
@@ -210,6 +212,23 @@ def test_what_somebody_changed_is_put_back(
         for key in ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"):
             one["metadata"].pop(key, None)
     assert after == before
+
+
+def test_a_guard_that_somebody_had_only_warn_is_made_anew(world: AnyWorld) -> None:
+    api = world.open()
+    give(api)
+    live = objects.read(api, "ValidatingAdmissionPolicyBinding", GUARD)
+    assert live is not None
+    objects.delete(api, live)
+    loose = {key: live[key] for key in ("apiVersion", "kind")} | {
+        "metadata": {key: live["metadata"][key] for key in ("name", "labels")},
+        "spec": live["spec"] | {"validationActions": ["Warn"]},
+    }
+    objects.create(api, loose)
+    give(api)
+    after = objects.read(api, "ValidatingAdmissionPolicyBinding", GUARD)
+    assert after is not None
+    assert after["spec"]["validationActions"] == ["Deny"]
 
 
 def test_a_binding_to_another_role_is_made_anew(world: AnyWorld) -> None:

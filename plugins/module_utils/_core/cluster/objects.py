@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..model import labels
-from ..model.errors import ClusterConflict, ClusterObjectMissing, ClusterUnreachable, NotOurs
+from ..model.errors import ClusterConflict, ClusterInvalid, ClusterObjectMissing, ClusterUnreachable, NotOurs
 from ..model.ids import ClusterId, PoolId, is_cluster_id
 from .api import APPLY_PATCH, ClusterApi
 from .names import FIELD_MANAGER
@@ -133,8 +133,8 @@ def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: Owner, whole: str | 
     """Make the object stand as the manifest says; one read and no write where it does already.
 
     Arguments:
-        whole: a field that an apply cannot bring about: the API lets nobody change it, or keeps in its lists what
-            others put there. Where it differs, the object is made anew.
+        whole: a field that an apply may be unable to bring about: the API lets nobody change it, or keeps in its lists
+            what others put there. Where it does not stand then, the object is made anew.
 
     Returns:
         Whether anything was written.
@@ -160,13 +160,14 @@ def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: Owner, whole: str | 
         raise ClusterConflict(f"{describe(*key)} is being deleted; it can be made again when it is gone")
     if stands_in(manifest, live):
         return False
-    if whole is not None and not stands_in(manifest[whole], live.get(whole)):
-        delete(api, live)
-        create(api, manifest)
-        return True
-    applied = _apply(api, manifest, live)
-    if _lingers(manifest, applied):
-        # Our create set a field that an apply cannot unset, since the create owns it. Rare: start over.
+    try:
+        applied = _apply(api, manifest, live)
+    except ClusterInvalid:
+        if whole is None or stands_in(manifest[whole], live.get(whole)):
+            raise
+        applied = live
+    # A field that our create set cannot be unset by an apply, since the create owns it. Rare: start over.
+    if _lingers(manifest, applied) or (whole is not None and not stands_in(manifest[whole], applied.get(whole))):
         delete(api, applied)
         create(api, manifest)
     return True
@@ -210,8 +211,9 @@ def delete(api: ClusterApi, live: Manifest, *, wait_for_dependents: bool = False
         reply = api.request("DELETE", path(live["kind"], metadata["name"], metadata.get("namespace")), body=options)
     except ClusterObjectMissing:
         return True
-    # The API answers with a Status when the object is gone, and with the object while it is going.
-    return reply.get("kind") == "Status"
+    # The API answers with a Status when the object is gone (of a service account, with what it was), and with the
+    # object, marked as going, while it is.
+    return reply.get("kind") == "Status" or not is_going(reply)
 
 
 def delete_ours(
