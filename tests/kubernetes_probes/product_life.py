@@ -67,6 +67,7 @@ def live_through(api: ApiSubject) -> None:
         # A runtime class that is taken away goes only with the DaemonSet; one that comes is applied.
         _bring_up(own, runtime_class=None)
         _bring_up(own, token="two")
+        _let_in(own, "team-a")
         for path, content in _added().items():
             _drift(api, path, content)
         _let_in(own, "team-a")
