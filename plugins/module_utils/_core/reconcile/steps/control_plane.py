@@ -21,7 +21,7 @@ from .first_node_pools import create_with_node_pools
 
 
 def ensure_control_plane(ctx: PassContext) -> Outcome:
-    """Have the substrate's cluster. Without bcd it would be of no use: none is made then, and one that stands is kept."""
+    """Have the substrate's cluster. Without bcd it would be of no use: none is made, and one that stands is kept."""
     if ctx.agent is None:
         try:
             stands = ctx.cluster.state != ClusterState.PENDING and ctx.driver.get_cluster(ctx.cluster_spec) is not None
