@@ -20,9 +20,10 @@ from ansible_collections.better_compute.fleet.daemon.gateway import Certificate,
 from ansible_collections.better_compute.fleet.emulators.aws import Timings
 from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
 from ansible_collections.better_compute.fleet.emulators.digitalocean import Timings as DigitalOceanTimings
-from ansible_collections.better_compute.fleet.emulators.engine import Clock, Engine, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.engine import Engine, VirtualClock
 from ansible_collections.better_compute.fleet.emulators.machines import MachineTimes
 from ansible_collections.better_compute.fleet.emulators.world import World
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import Clock
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, create_schema, open_store
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def scene(
         credentials: whose key the product's process is given.
     """
     clock = VirtualClock()
-    ours = WrongClock(clock, fast_by) if fast_by else clock
+    ours: Clock = WrongClock(clock, fast_by) if fast_by else clock
     if database_url.startswith("postgresql"):
         create_schema(database_url)
     store = open_store(database_url, clock=ours)
