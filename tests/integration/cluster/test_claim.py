@@ -136,6 +136,10 @@ def test_looking_whose_it_is_writes_nothing(world: World) -> None:
 
 def test_a_claim_without_a_pools_name_is_still_somebodys(world: World) -> None:
     api = world.open()
-    nameless = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "better-compute-substrate"}}
+    nameless = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "better-compute-substrate", "namespace": "kube-system"},
+    }
     api.request("POST", CONFIG_MAPS, body=nameless)
     assert held_by(api) == ""

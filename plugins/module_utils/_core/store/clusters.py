@@ -140,15 +140,20 @@ def claim_global_id(tx: Tx, cluster_id: ClusterId, global_id: str) -> None:
         row = tx.find(table, key={"global_id": global_id}, unless={"state": ClusterState.DELETED.value})
         raise OperationError(
             Code.CONFLICT,
-            f"the cluster {global_id} is used by {_owner(tx, row)} already: one cluster backs one pool, whichever "
-            "account reaches it; archive one of the two, and wait until its substrate is deleted",
+            f"the cluster {global_id} is used by {_owner(tx, row, asking=cluster_id)} already: one cluster backs one "
+            "pool, whichever account reaches it; archive one of the two, and wait until its substrate is deleted",
         ) from None
 
 
-def _owner(tx: Tx, row: Row[Any] | None) -> str:
-    """Whose cluster it is, for a person; None for one that went this moment."""
-    if row is None or row.substrate_pool_id is None:
-        return "another cluster" if row is None else f"cluster {row.name} ({row.id})"
+def _owner(tx: Tx, row: Row[Any] | None, *, asking: ClusterId) -> str:
+    """Whose cluster it is, for a person; None for one that went this moment. Another tenant's is not named."""
+    asks = tx.find(tables().clusters, key={"id": asking})
+    if row is None or asks is None:
+        return "another cluster"
+    if row.tenant_id != asks.tenant_id:
+        return "somebody else"
+    if row.substrate_pool_id is None:
+        return f"cluster {row.name} ({row.id})"
     pool = tx.find(tables().pools, key={"id": row.substrate_pool_id})
     return f"pool {row.substrate_pool_id}" if pool is None else f"pool {pool.name} ({pool.id})"
 

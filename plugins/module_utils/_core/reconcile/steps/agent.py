@@ -8,7 +8,8 @@ from __future__ import annotations
 from ...cluster import agent
 from ...model.errors import ClusterError
 from ..context import PassContext
-from ..outcome import DONE, Outcome, failed, of_error
+from ..outcome import DONE, Outcome, failed
+from .entry import refused_inside
 
 
 def apply_agent(ctx: PassContext) -> Outcome:
@@ -20,6 +21,6 @@ def apply_agent(ctx: PassContext) -> Outcome:
     try:
         agent.apply_agent(ctx.api, pool_id=ctx.pool.id, agent=ctx.agent)
     except ClusterError as error:
-        return of_error(error, doing="applying bcd")
+        return refused_inside(ctx, error, doing="applying bcd")
     ctx.agent_applied = True
     return DONE

@@ -6,10 +6,18 @@
 from __future__ import annotations
 
 from ...cluster import access
-from ...model.errors import ClaimHeld, ClusterAccessDenied, ClusterError, ProviderError
-from ...model.observed import ObservedCluster
+from ...cluster.api import ClusterApi
+from ...model.errors import (
+    ClaimHeld,
+    ClusterAccessDenied,
+    ClusterCredentialRefused,
+    ClusterError,
+    ClusterUnreachable,
+    ProviderError,
+)
+from ...model.observed import BootstrapAccess, ObservedCluster
 from ..context import PassContext
-from ..outcome import DONE, Outcome, failed, of_error, waiting
+from ..outcome import DONE, Outcome, failed, of_error, passes_by, waiting
 from .first_claim import claim_first
 
 
@@ -25,9 +33,9 @@ def enter_cluster(ctx: PassContext) -> Outcome:
     try:
         _open(ctx, ctx.observed)
     except ClusterAccessDenied as error:
-        return (
-            not_let_in(ctx, error, doing=doing) if ctx.cluster.adopted else _grant_and_enter(ctx, ctx.observed, doing)
-        )
+        if ctx.cluster.adopted:
+            return not_let_in(ctx, error, doing=doing)
+        return _grant_and_enter(ctx, ctx.observed, doing)
     except ClaimHeld as error:
         return of_error(error, doing=f"claiming cluster {ctx.cluster.name}")
     except (ClusterError, ProviderError) as error:
@@ -58,12 +66,45 @@ def not_let_in(ctx: PassContext, error: ClusterAccessDenied, *, doing: str) -> O
     return failed(f"{doing}: {error}; {needed}")
 
 
+def open_bootstrap(ctx: PassContext, cluster: ObservedCluster) -> ClusterApi:
+    """The cluster's API with the provider's own token, which is asked for once more when it is refused on the way.
+
+    Raises:
+        ProviderError: the provider gives none.
+    """
+    return access.bootstrap_api(ctx.driver.bootstrap_access(cluster), again=lambda: _bootstrap_again(ctx, cluster))
+
+
+def refused_inside(ctx: PassContext, error: ClusterError, *, doing: str) -> Outcome:
+    """What a cluster's error stands for. A credential that is refused again ends this pass's work inside the cluster.
+
+    Arguments:
+        doing: what was being done: `applying bcd`.
+    """
+    if isinstance(error, ClusterCredentialRefused):
+        ctx.close()
+    return of_error(error, doing=doing)
+
+
 def _open(ctx: PassContext, cluster: ObservedCluster) -> None:
     bootstrap = ctx.driver.bootstrap_access(cluster)
+
+    def again() -> BootstrapAccess:
+        return _bootstrap_again(ctx, cluster)
+
     if not ctx.substrate.claim_held:
-        with access.bootstrap_api(bootstrap) as api:
+        with access.bootstrap_api(bootstrap, again=again) as api:
             claim_first(ctx, api)
-    ctx.api = access.open_cluster(bootstrap, pool_id=ctx.pool.id)
+    ctx.api = access.open_cluster(bootstrap, pool_id=ctx.pool.id, again=again)
+
+
+def _bootstrap_again(ctx: PassContext, cluster: ObservedCluster) -> BootstrapAccess:
+    """The provider's token once more, in the middle of a step: what goes wrong with it is the cluster's error there."""
+    try:
+        return ctx.driver.bootstrap_access(cluster)
+    except ProviderError as error:
+        kind = ClusterUnreachable if passes_by(error) else ClusterAccessDenied
+        raise kind(f"no other credential for cluster {cluster.name}: {error}") from error
 
 
 def _grant_and_enter(ctx: PassContext, cluster: ObservedCluster, doing: str) -> Outcome:

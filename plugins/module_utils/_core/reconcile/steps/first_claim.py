@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Part of the entry: the cluster is claimed with the provider's token before anything else of ours is put into it.
 
-So a deployment that is refused leaves nothing behind: no identity of ours, no node pool, no bcd. What is recorded before
-the claim is created tells a teardown that it may stand there, though the reply was lost and the process died.
+So a deployment that is refused leaves nothing behind: no identity of ours, no node pool, no bcd. What is recorded
+before the claim is created tells a teardown that it may stand there, though the reply was lost and the process died.
 """
 
 from __future__ import annotations

@@ -37,7 +37,8 @@ def give_node_pools_back(ctx: PassContext) -> Outcome:
     ours = {pool.name for pool in found if pool.tags.get(CLUSTER) == ctx.cluster.id}
     # Those that are recorded and not listed are asked for by name: gone counts when the provider says it twice.
     unlisted = {record.name for record in ctx.node_pools} - {pool.name for pool in found}
-    left, refused = [], []
+    left: list[str] = []
+    refused: list[str] = []
     for name in sorted(ours | unlisted):
         ctx.renew()
         try:
@@ -51,7 +52,7 @@ def give_node_pools_back(ctx: PassContext) -> Outcome:
 
 
 def give_access_back(ctx: PassContext) -> Outcome:
-    """Take our identity away, then the claim, with the provider's token. Where another pool holds the claim, neither."""
+    """Take our identity away, then the claim, with the provider's token. Neither under another's claim."""
     if not ctx.cluster.adopted or ctx.api is None or not ctx.claimed:
         return DONE
     doing = "giving back our access to the adopted cluster"

@@ -3,20 +3,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The first steps of a teardown: look, cordon and wait for bookings, remove bcd. The token's is in join_token.py.
 
-A created cluster goes with all that is in it: what cannot be reached inside of it holds nothing up. An adopted one stays,
-so what cannot be reached there holds up everything after it: neither a privileged DaemonSet nor an administrator of ours
-is left behind.
+A created cluster goes with all that is in it: what cannot be reached inside of it holds nothing up. An adopted one
+stays, so what cannot be reached there holds up everything after it: neither a privileged DaemonSet nor an administrator
+of ours is left behind.
 """
 
 from __future__ import annotations
 
-from ...cluster import access, agent, claim
+from ...cluster import agent, claim
 from ...model.errors import ClusterAccessDenied, ClusterError, ProviderError
 from ...nodes.cordon import cordon_pool
 from ..context import PassContext
 from ..outcome import DONE, Outcome, of_error, waiting
 from .adopted import adopted_id
-from .entry import not_let_in
+from .entry import not_let_in, open_bootstrap
 
 
 def look(ctx: PassContext) -> Outcome:
@@ -31,7 +31,7 @@ def look(ctx: PassContext) -> Outcome:
         if ctx.cluster.adopted:
             return _look_into_adopted(ctx)
         if ctx.observed is not None and ctx.observed.serves:
-            ctx.api = access.bootstrap_api(ctx.driver.bootstrap_access(ctx.observed))
+            ctx.api = open_bootstrap(ctx, ctx.observed)
             ctx.claimed = claim.held_by(ctx.api) == ctx.pool.id
     except ProviderError as error:
         return of_error(error, doing=f"cluster {ctx.cluster.name}")
@@ -79,7 +79,7 @@ def _look_into_adopted(ctx: PassContext) -> Outcome:
     if not ctx.observed.serves:
         return waiting(f"{doing}: it does not serve now")
     try:
-        ctx.api = access.bootstrap_api(ctx.driver.bootstrap_access(ctx.observed))
+        ctx.api = open_bootstrap(ctx, ctx.observed)
         ctx.claimed = claim.held_by(ctx.api) == ctx.pool.id or ctx.substrate.claim_held
     except ClusterAccessDenied as error:
         ctx.close()
