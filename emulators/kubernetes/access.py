@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from ..engine import Clock
-from .kinds import CLUSTER_ROLE_BINDING, SERVICE_ACCOUNT, Route
+from .kinds import CLUSTER_ROLE_BINDING, NAMESPACE, SERVICE_ACCOUNT, Route
 from .objects import ObjectStore
 from .statuses import ApiRefusal, invalid, not_found
 
@@ -89,7 +89,9 @@ class AccessControl:
             route.verb, route.verb.lower()
         )
         resource = route.kind.plural + (f"/{route.subresource}" if route.subresource else "")
-        place = f'in the namespace "{route.namespace}"' if route.namespace else "at the cluster scope"
+        # A namespace counts as lying in itself.
+        namespace = route.name if route.kind is NAMESPACE else route.namespace
+        place = f'in the namespace "{namespace}"' if namespace else "at the cluster scope"
         raise forbidden(
             route,
             f'User "{user.name}" cannot {verb} resource "{resource}" in API group "{route.kind.group}" {place}',
@@ -141,7 +143,7 @@ def forbidden(route: Route, why: str, **details: object) -> ApiRefusal:
     return ApiRefusal(
         403,
         f"{what} is forbidden: {why}",
-        details={"kind": route.kind.plural, **({"name": route.name} if route.name else {}), **details},
+        details={**route.kind.details(route.name), **details},
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .kinds import DAEMON_SET, NAMESPACE, Kind
+from .kinds import ADMISSION_POLICY, DAEMON_SET, NAMESPACE, Kind
 from .objects import Object
 
 
@@ -19,6 +19,15 @@ def fill(kind: Kind, obj: Object) -> None:
         obj.setdefault("status", {"phase": "Active"})
     elif kind is DAEMON_SET:
         _daemon_set(obj)
+    elif kind is ADMISSION_POLICY:
+        spec = obj.setdefault("spec", {})
+        spec.setdefault("failurePolicy", "Fail")
+        constraints = spec.setdefault("matchConstraints", {})
+        constraints.setdefault("matchPolicy", "Equivalent")
+        constraints.setdefault("namespaceSelector", {})
+        constraints.setdefault("objectSelector", {})
+        for rule in constraints.get("resourceRules", []):
+            rule.setdefault("scope", "*")
 
 
 def _daemon_set(obj: Object) -> None:
@@ -38,6 +47,8 @@ def _daemon_set(obj: Object) -> None:
     for container in [*pod.get("initContainers", []), *pod.get("containers", [])]:
         _container(container)
     for volume in pod.get("volumes", []):
+        if not volume.keys() - {"name"}:
+            volume["emptyDir"] = {}
         if "hostPath" in volume:
             volume["hostPath"].setdefault("type", "")
         if "secret" in volume:

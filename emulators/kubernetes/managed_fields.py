@@ -66,7 +66,7 @@ def apply(
             mine = fields
             continue
         taken = fields & changed
-        conflicts += [(line["manager"], "".join(_dotted(path))) for path in sorted(taken)]
+        conflicts += [(_named(line), "".join(_dotted(path))) for path in sorted(taken)]
         others.append((line, fields - taken))
     if conflicts and not force:
         raise _conflict(conflicts)
@@ -187,15 +187,26 @@ def _dotted(path: Path) -> Iterator[str]:
 
 
 def _conflict(conflicts: list[tuple[str, str]]) -> ApiRefusal:
-    count = f"{len(conflicts)} conflict" + ("s" if len(conflicts) > 1 else "")
-    managers = ", ".join(sorted({f'"{manager}"' for manager, _path in conflicts}))
+    if len(conflicts) == 1:
+        text = "1 conflict: conflict with {}: {}".format(*conflicts[0])
+    else:
+        lines = []
+        for manager in sorted({manager for manager, _path in conflicts}):
+            lines.append(f"conflicts with {manager}:")
+            lines += [f"- {path}" for holder, path in conflicts if holder == manager]
+        text = f"{len(conflicts)} conflicts: " + "\n".join(lines)
     return ApiRefusal(
         409,
-        f"Apply failed with {count}: conflicts with {managers}: " + ", ".join(path for _manager, path in conflicts),
+        f"Apply failed with {text}",
         details={
             "causes": [
-                {"reason": "FieldManagerConflict", "message": f'conflict with "{manager}"', "field": path}
+                {"reason": "FieldManagerConflict", "message": f"conflict with {manager}", "field": path}
                 for manager, path in conflicts
             ]
         },
     )
+
+
+def _named(line: dict[str, Any]) -> str:
+    """How conflicts name a manager."""
+    return f'"{line["manager"]}"' + ("" if line["operation"] == "Apply" else f" using {line['apiVersion']}")

@@ -10,8 +10,8 @@ from typing import Any
 
 from . import defaults, managed_fields
 from .access import AccessControl, forbidden
-from .kinds import CONFIG_MAP, DAEMON_SET, NAMESPACE, SERVICE_ACCOUNT, Route
-from .node_pages import NodePages
+from .kinds import CONFIG_MAP, DAEMON_SET, NAMESPACE, NODE, SERVICE_ACCOUNT, Route
+from .node_pages import NodePages, selected
 from .objects import Object, ObjectStore
 from .requests import (
     APPLY_PATCH,
@@ -22,10 +22,11 @@ from .requests import (
     named_object,
     token_seconds,
 )
-from .statuses import ApiRefusal, conflict, invalid, not_found
+from .statuses import ApiRefusal, already_exists, conflict, invalid, not_emulated, not_found
 from .validation import validate, validate_change
 
 _PERMANENT_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+_SAID_ONCE = ("apiVersion", "kind")
 _STALE = "the object has been modified; please apply your changes to the latest version and try again"
 
 
@@ -54,7 +55,10 @@ class Verbs:
         Raises:
             ApiRefusal: as the real API refuses.
         """
-        route.require_answered()
+        if not route.is_answered:
+            raise not_emulated(f"{request.method} {request.path}")
+        if route.kind is not NODE:
+            request.require_accept(JSON)
         if route.subresource is not None:
             return 201, self._token(route, request)
         if route.verb == "LIST":
@@ -93,14 +97,20 @@ class Verbs:
         return standing
 
     def _list(self, route: Route, request: Request) -> dict[str, Any]:
-        if route.kind is not SERVICE_ACCOUNT:
+        kind = route.kind
+        if kind is NODE:
             return self._pages.answer(request)
-        request.query()
+        items = self._store.all_of(kind, route.namespace)
+        if kind.listed_everywhere:
+            items = selected(items, request.query("labelSelector").get("labelSelector", ""))
+        else:
+            request.query()
         return {
-            "kind": "ServiceAccountList",
-            "apiVersion": "v1",
+            "kind": f"{kind.name}List",
+            "apiVersion": kind.api_version,
             "metadata": {"resourceVersion": self._store.version},
-            "items": self._store.all_of(SERVICE_ACCOUNT, route.namespace),
+            # In a list, its items' kind is said once for all.
+            "items": [{key: value for key, value in item.items() if key not in _SAID_ONCE} for item in items],
         }
 
     def _token(self, route: Route, request: Request) -> dict[str, Any]:
@@ -128,12 +138,7 @@ class Verbs:
         defaults.fill(kind, obj)
         validate(kind, obj)
         if self._store.get(kind, route.namespace, name) is not None:
-            raise ApiRefusal(
-                409,
-                f'{kind.qualified} "{name}" already exists',
-                reason="AlreadyExists",
-                details={"name": name, "kind": kind.plural},
-            )
+            raise already_exists(kind.qualified, name)
         assert kind.schema is not None
         obj["metadata"]["managedFields"] = [
             managed_fields.entry(
@@ -160,7 +165,7 @@ class Verbs:
             )
         uid, version = wanted["metadata"].get("uid"), wanted["metadata"].get("resourceVersion")
         if not uid or not version:
-            raise ApiRefusal(422, "the emulated API takes an apply only with uid and resourceVersion as preconditions")
+            raise not_emulated("an apply without uid and resourceVersion as preconditions")
         live = self._store.get(kind, route.namespace, name)
         if live is None:
             raise conflict(
@@ -196,7 +201,11 @@ class Verbs:
         if metadata.get("deletionTimestamp"):
             return live
         if route.kind is DAEMON_SET and options.foreground:
-            metadata |= {"deletionTimestamp": self._store.time(), "finalizers": ["foregroundDeletion"]}
+            metadata |= {
+                "deletionTimestamp": self._store.time(),
+                "deletionGracePeriodSeconds": 0,
+                "finalizers": ["foregroundDeletion"],
+            }
             stored = self._store.replace(live)
             self._when_pods_are_gone(stored)
             return stored
@@ -206,7 +215,7 @@ class Verbs:
             "apiVersion": "v1",
             "metadata": {},
             "status": "Success",
-            "details": {"name": metadata["name"], "kind": route.kind.plural, "uid": metadata["uid"]},
+            "details": {**route.kind.details(metadata["name"]), "uid": metadata["uid"]},
         }
 
     def _delete_namespace(self, route: Route, live: Object) -> Object:

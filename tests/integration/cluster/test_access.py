@@ -23,7 +23,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     NotOurs,
 )
 
-from .conftest import LABEL, OTHER_POOL, POOL, STRANGER_TOKEN, World
+from .conftest import LABEL, OTHER_POOL, POOL, STRANGER_TOKEN, EmulatedWorld, World
 
 TOKEN_PATH = "POST serviceaccounts/token gpu/bc-access/bc-substrate"
 
@@ -56,11 +56,11 @@ def test_a_later_pass_sends_one_token_request_and_nothing_else(world: World) -> 
     assert world.calls(after=mark) == [TOKEN_PATH]
 
 
-def test_the_credential_works_for_ten_minutes_and_no_longer(world: World) -> None:
-    api = world.open()
-    world.clock.advance(599)
+def test_the_credential_works_for_ten_minutes_and_no_longer(emulated_world: EmulatedWorld) -> None:
+    api = emulated_world.open()
+    emulated_world.clock.advance(599)
     api.request("GET", "/api/v1/namespaces/kube-system")
-    world.clock.advance(1)
+    emulated_world.clock.advance(1)
     with pytest.raises(ClusterAccessDenied):
         api.request("GET", "/api/v1/namespaces/kube-system")
 
@@ -146,9 +146,9 @@ def test_removing_takes_everything_that_was_made(world: World) -> None:
     world.open()
     api = world.admin()
     assert not remove_access(api, pool_id=POOL)
-    world.clock.advance(10)
+    world.settle()
     assert remove_access(api, pool_id=POOL)
-    assert world.engine.inventory.items() == ()
+    assert world.leftovers() == []
 
 
 def test_removing_twice_or_what_was_never_made_is_no_error(world: World) -> None:

@@ -20,7 +20,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 
-from .conftest import LABEL, OTHER_POOL, POOL, SETTINGS, World
+from .conftest import LABEL, OTHER_POOL, POOL, SETTINGS, EmulatedWorld, World
 
 NAMESPACE = "better-compute"
 DAEMON_SET = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/bcd"
@@ -193,7 +193,8 @@ def test_a_lost_reply_is_healed_by_the_next_pass(world: World, call: str) -> Non
     assert not apply_agent(api, pool_id=POOL, agent=SETTINGS)
 
 
-def test_removing_says_gone_only_when_pods_and_namespace_are(world: World) -> None:
+def test_removing_says_gone_only_when_pods_and_namespace_are(emulated_world: EmulatedWorld) -> None:
+    world = emulated_world
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
     write_join_token(api, pool_id=POOL, token=Secret("a-join-token"))
@@ -208,6 +209,18 @@ def test_removing_says_gone_only_when_pods_and_namespace_are(world: World) -> No
     assert [item.id for item in world.engine.inventory.items() if NAMESPACE in item.id] == []
 
 
+def test_removing_comes_to_an_end_with_the_namespace_gone(world: World) -> None:
+    api = world.open()
+    apply_agent(api, pool_id=POOL, agent=SETTINGS)
+    write_join_token(api, pool_id=POOL, token=Secret("a-join-token"))
+    passes = 0
+    while not remove_agent(api, pool_id=POOL):
+        world.settle()
+        passes += 1
+        assert passes < 5
+    assert world.cluster.read("Namespace", NAMESPACE) is None
+
+
 def test_removing_again_writes_nothing(world: World) -> None:
     api = world.open()
     mark = world.engine.log.mark
@@ -219,11 +232,11 @@ def test_nothing_is_applied_into_a_namespace_that_is_going(world: World) -> None
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
     remove_agent(api, pool_id=POOL)
-    world.clock.advance(10)
+    world.settle()
     remove_agent(api, pool_id=POOL)
     with pytest.raises(ClusterConflict, match="being deleted"):
         apply_agent(api, pool_id=POOL, agent=SETTINGS)
-    world.clock.advance(10)
+    world.settle()
     assert apply_agent(api, pool_id=POOL, agent=SETTINGS)
 
 

@@ -54,7 +54,7 @@ class Life:
                 done = False
             if done:
                 return
-            self.world.clock.advance(10)
+            self.world.settle()
         pytest.fail("it never converges")
 
     def _open(self) -> ClusterApi:
@@ -115,7 +115,7 @@ def test_a_failure_at_any_call_shows_no_token_and_is_healed_by_running_again(
     life = Life(world)
     life.run()
     assert life.failed == len(faults.struck) > 20
-    assert world.engine.inventory.items() == ()
+    assert world.leftovers() == []
     everything = "\n".join([*life.shown, *(record.getMessage() for record in caplog.records), caplog.text])
     assert "Starting new HTTPS connection" in everything
     assert [token for token in life.tokens if token in everything] == []
