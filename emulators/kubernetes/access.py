@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -42,6 +42,15 @@ class Authenticator(Protocol):
 
     def user(self, token: str, cluster: str) -> ClusterUser | None:
         """Who this token is on that cluster; None when it is none of the cloud's, is expired, or has no entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuedToken:
+    """A service account's token, whose it is and when it ends."""
+
+    token: str = field(repr=False)
+    account_uid: str
+    expires_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +106,8 @@ class AccessControl:
             f'User "{user.name}" cannot {verb} resource "{resource}" in API group "{route.kind.group}" {place}',
         )
 
-    def issue(self, namespace: str, name: str, *, seconds: int) -> tuple[str, datetime]:
-        """A token of a service account, and when it ends.
+    def issue(self, namespace: str, name: str, *, seconds: int) -> IssuedToken:
+        """A token of a service account.
 
         Raises:
             ApiRefusal: 404, or 422 for a life that is too short.
@@ -108,13 +117,12 @@ class AccessControl:
             raise not_found("serviceaccounts", name)
         if seconds < SHORTEST_TOKEN_SECONDS:
             problem = f"Invalid value: {seconds}: may not specify a duration less than 10 minutes"
-            raise invalid("TokenRequest.authentication.k8s.io", name, [("spec.expirationSeconds", problem)])
+            raise invalid("TokenRequest.authentication.k8s.io", "", [("spec.expirationSeconds", problem)])
         token = secrets.token_urlsafe(48)
         expires_at = self._clock.now() + timedelta(seconds=seconds)
-        self._issued[_digest(token)] = _Issued(
-            namespace=namespace, name=name, uid=account["metadata"]["uid"], expires_at=expires_at
-        )
-        return token, expires_at
+        uid = account["metadata"]["uid"]
+        self._issued[_digest(token)] = _Issued(namespace=namespace, name=name, uid=uid, expires_at=expires_at)
+        return IssuedToken(token=token, account_uid=uid, expires_at=expires_at)
 
     def _service_account(self, token: str) -> ClusterUser | None:
         issued = self._issued.get(_digest(token))

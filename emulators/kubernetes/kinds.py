@@ -55,6 +55,11 @@ class Kind:
         """How messages name the resource: `daemonsets.apps`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
+    @property
+    def title(self) -> str:
+        """How messages name the kind: `DaemonSet.apps`."""
+        return f"{self.name}.{self.group}" if self.group else self.name
+
     def details(self, name: str | None) -> dict[str, str]:
         """How a Status names an object of it, or all of them."""
         group = {"group": self.group} if self.group else {}

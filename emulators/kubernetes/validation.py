@@ -63,7 +63,7 @@ def validate(kind: Kind, obj: Object) -> None:
     elif kind is ADMISSION_BINDING:
         problems += _admission_binding_problems(obj.get("spec") or {})
     if problems:
-        raise invalid(_title(kind), obj["metadata"]["name"], problems)
+        raise invalid(kind.title, obj["metadata"]["name"], problems)
 
 
 def validate_change(kind: Kind, old: Object, new: Object) -> None:
@@ -80,16 +80,12 @@ def validate_change(kind: Kind, old: Object, new: Object) -> None:
     if kind in _BINDINGS and old.get("roleRef") != new.get("roleRef"):
         problems.append(("roleRef", "Invalid value: cannot change roleRef"))
     if problems:
-        raise invalid(_title(kind), new["metadata"]["name"], problems)
+        raise invalid(kind.title, new["metadata"]["name"], problems)
 
 
 def is_label(key: str, value: str) -> bool:
     """Whether this may be a label."""
     return bool(_LABEL_KEY.fullmatch(key) and _LABEL_VALUE.fullmatch(value))
-
-
-def _title(kind: Kind) -> str:
-    return f"{kind.name}.{kind.group}" if kind.group else kind.name
 
 
 def _metadata_problems(kind: Kind, metadata: dict[str, Any]) -> Iterator[Problem]:

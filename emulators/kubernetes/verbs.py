@@ -118,13 +118,18 @@ class Verbs:
         assert route.namespace is not None
         assert route.name is not None
         seconds = token_seconds(request)
-        token, expires_at = self._access.issue(route.namespace, route.name, seconds=seconds)
+        issued = self._access.issue(route.namespace, route.name, seconds=seconds)
         return {
             "kind": "TokenRequest",
             "apiVersion": "authentication.k8s.io/v1",
-            "metadata": {"name": route.name, "namespace": route.namespace, "creationTimestamp": self._store.time()},
-            "spec": {"expirationSeconds": seconds},
-            "status": {"token": token, "expirationTimestamp": expires_at.strftime("%Y-%m-%dT%H:%M:%SZ")},
+            "metadata": {
+                "name": route.name,
+                "namespace": route.namespace,
+                "uid": issued.account_uid,
+                "creationTimestamp": self._store.time(),
+            },
+            "spec": {"expirationSeconds": seconds, "boundObjectRef": None},
+            "status": {"token": issued.token, "expirationTimestamp": issued.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ")},
         }
 
     def _create(self, route: Route, request: Request) -> Object:
@@ -139,18 +144,8 @@ class Verbs:
         validate(kind, obj)
         if self._store.get(kind, route.namespace, name) is not None:
             raise already_exists(kind.qualified, name)
-        assert kind.schema is not None
-        obj["metadata"]["managedFields"] = [
-            managed_fields.entry(
-                manager=query.get("fieldManager", "unknown"),
-                operation="Update",
-                api_version=kind.api_version,
-                time=self._store.time(),
-                fields=set(managed_fields.owned_leaves(kind.schema, obj)),
-            )
-        ]
-        if kind is DAEMON_SET:
-            obj["metadata"]["generation"] = 1
+        manager = query.get("fieldManager", "unknown")
+        managed_fields.own_all(kind, obj, manager=manager, time=self._store.time())
         return self.add_namespace(obj) if kind is NAMESPACE else self._store.add(obj)
 
     def _apply(self, route: Route, request: Request) -> Object:
@@ -173,20 +168,20 @@ class Verbs:
                 name,
                 f"uid mismatch: the provided object specified uid {uid}, and no existing object was found",
             )
-        _require_uid(route, live, uid)
-        if live["metadata"]["resourceVersion"] != version:
-            raise conflict(kind.qualified, name, _STALE)
         assert kind.schema is not None
         changed = managed_fields.apply(
             kind.schema, live, wanted, manager=query["fieldManager"], force=force, time=self._store.time()
         )
+        if live["metadata"]["resourceVersion"] != version:
+            raise conflict(kind.qualified, name, _STALE)
+        if live["metadata"]["uid"] != uid:
+            raise invalid(kind.title, name, [("metadata.uid", "Invalid value: field is immutable")])
         defaults.fill(kind, changed)
         validate(kind, changed)
         validate_change(kind, live, changed)
         if changed == live:
             return live
-        if kind is DAEMON_SET and changed["spec"] != live["spec"]:
-            changed["metadata"]["generation"] += 1
+        defaults.count_change(kind, live, changed)
         return self._store.replace(changed)
 
     def _delete(self, route: Route, request: Request) -> dict[str, Any]:
@@ -210,6 +205,9 @@ class Verbs:
             self._when_pods_are_gone(stored)
             return stored
         self._store.remove(live)
+        if route.kind is SERVICE_ACCOUNT:
+            # One of the kinds of which a delete returns the object, though it is gone.
+            return live
         return {
             "kind": "Status",
             "apiVersion": "v1",

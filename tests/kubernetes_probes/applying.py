@@ -56,8 +56,8 @@ def force_takes_the_fields_over(api: ApiSubject) -> Told:
 
 def all_of_a_managers_fields_can_be_taken_over(api: ApiSubject) -> Told:
     one = _Map(api, k="v")
-    content = {"metadata": {"labels": {"better-compute.dev/substrate-pool": "another"}}, "data": {"k": "new"}}
-    return {"applied": told(api, one.apply(**content))}
+    labels = {"labels": {"better-compute.dev/substrate-pool": "another"}}
+    return {"applied": told(api, one.apply(metadata=labels, data={"k": "new"}))}
 
 
 def the_same_value_is_shared(api: ApiSubject) -> Told:

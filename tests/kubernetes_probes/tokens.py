@@ -12,9 +12,21 @@ from typing import Any
 
 from .creating import binding
 from .observation import Told, told
-from .subject import BINDINGS, CREATE, METADATA_ONLY, NAMESPACES, NODES, ApiSubject, Reply, at, deletion, manifest
+from .subject import (
+    APPLY_PATCH,
+    BINDINGS,
+    CREATE,
+    METADATA_ONLY,
+    NAMESPACES,
+    NODES,
+    ApiSubject,
+    Reply,
+    at,
+    deletion,
+    manifest,
+)
 
-_SHARED = {"labelSelector": "pool=none", "limit": 500}
+_SHARED: dict[str, str | int] = {"labelSelector": "pool=none", "limit": 500}
 
 
 def token_request(seconds: object = 600) -> dict[str, Any]:
@@ -59,8 +71,9 @@ def a_token_is_asked_for(api: ApiSubject) -> Told:
     life = datetime.fromisoformat(body["status"]["expirationTimestamp"]) - datetime.fromisoformat(
         body["metadata"]["creationTimestamp"]
     )
-    # Whom a token is for is the cluster's own address, and who issues it.
+    # Whom a token is for is the cluster's own address; and nobody keeps the request, whoever owns its fields.
     body["spec"].pop("audiences", None)
+    body["metadata"].pop("managedFields", None)
     return {"reply": told(api, reply), "seconds": life.total_seconds()}
 
 
@@ -119,7 +132,6 @@ def a_user_without_rights_learns_nothing(api: ApiSubject) -> Told:
     token = robot.token()
     maps = at(robot.namespace, "configmaps")
     sets = at(robot.namespace, "daemonsets")
-    patch = {"query": CREATE, "content_type": "application/apply-patch+yaml"}
     body = manifest("ConfigMap", "a", robot.namespace)
     attempts = {
         "what is there": api.send("GET", f"{maps}/kube-root-ca.crt", token=token),
@@ -131,7 +143,7 @@ def a_user_without_rights_learns_nothing(api: ApiSubject) -> Told:
         "accounts": api.send("GET", at(robot.namespace, "serviceaccounts"), token=token),
         "create": api.send("POST", maps, body, query=CREATE, token=token),
         "create namespace": api.send("POST", NAMESPACES, manifest("Namespace", "x"), query=CREATE, token=token),
-        "apply": api.send("PATCH", f"{maps}/a", body, token=token, **patch),
+        "apply": api.send("PATCH", f"{maps}/a", body, query=CREATE, content_type=APPLY_PATCH, token=token),
         "delete": api.send("DELETE", f"{maps}/a", deletion(), token=token),
         "token": api.send("POST", f"{robot.path}/token", token_request(), token=token),
     }

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A cluster over real TLS, and the way into it: emulated and on virtual time, or a real kube-apiserver.
 
-`world` is both, one after the other: what a test says of the product is so on the real API too. The request log and the
-fault script are there on either. `emulated_world` is for tests of time, and of answers that no real API can be made to
-give.
+`any_world` is both, one after the other: what a test says of the product is so on the real API too. The request log and
+the fault script are there on either. `world` is the emulated one alone, for tests of time, of very many Nodes, and of
+answers that no real API can be made to give.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class Cluster(Protocol):
 
 
 @dataclass(kw_only=True)
-class World:
+class AnyWorld:
     """One cluster and everything around it.
 
     Attributes:
@@ -123,7 +123,7 @@ class World:
 
 
 @dataclass(kw_only=True)
-class EmulatedWorld(World):
+class World(AnyWorld):
     """One on virtual time."""
 
     clock: VirtualClock
@@ -136,14 +136,14 @@ def _told(entry: Entry) -> str:
 
 
 @pytest.fixture
-def emulated_world() -> Iterator[EmulatedWorld]:
+def emulated_world() -> Iterator[World]:
     clock = VirtualClock()
     engine = Engine(clock)
     apis = KubernetesApis(engine=engine, authenticator=TwoUsers())
     url, ca_pem = apis.start("gpu")
     cluster = apis.cluster("gpu")
     assert cluster is not None
-    made = EmulatedWorld(
+    made = World(
         clock=clock,
         engine=engine,
         apis=apis,
@@ -160,14 +160,14 @@ def emulated_world() -> Iterator[EmulatedWorld]:
 
 
 @pytest.fixture
-def real_world(real_cluster_api: RealCluster) -> Iterator[World]:
+def real_world(real_cluster_api: RealCluster) -> Iterator[AnyWorld]:
     from ansible_collections.better_compute.fleet.tests.support.controlplane.behind_engine import ClusterBehindEngine
 
     engine = Engine()
     cluster = ClusterBehindEngine(name="gpu", engine=engine, real=real_cluster_api)
     real_cluster_api.let_judge(lambda token: TwoUsers().user(token, "gpu"))
     server = ApiServer(cluster)
-    made = World(
+    made = AnyWorld(
         engine=engine,
         cluster=cluster,
         url=server.url,
@@ -182,7 +182,12 @@ def real_world(real_cluster_api: RealCluster) -> Iterator[World]:
     engine.close()
 
 
-@pytest.fixture(params=["emulated", pytest.param("real", marks=pytest.mark.controlplane)])
-def world(request: pytest.FixtureRequest) -> World:
-    made: World = request.getfixturevalue(f"{request.param}_world")
+@pytest.fixture(params=["emulated_world", pytest.param("real_world", marks=pytest.mark.controlplane)])
+def any_world(request: pytest.FixtureRequest) -> AnyWorld:
+    made: AnyWorld = request.getfixturevalue(request.param)
     return made
+
+
+@pytest.fixture
+def world(emulated_world: World) -> World:
+    return emulated_world

@@ -22,16 +22,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 
-from .conftest import BOOTSTRAP_TOKEN, EmulatedWorld, World
+from .conftest import BOOTSTRAP_TOKEN, World
 from .raw_server import answering
 
 KUBE_SYSTEM = "/api/v1/namespaces/kube-system"
-
-
-@pytest.fixture
-def world(emulated_world: EmulatedWorld) -> EmulatedWorld:
-    """What is asked here is asked of the door, whatever is behind it."""
-    return emulated_world
 
 
 def call(url: str, ca_pem: str, *, method: str = "GET", token: str = BOOTSTRAP_TOKEN) -> dict[str, object]:
@@ -47,7 +41,7 @@ def test_the_object_comes_back(world: World) -> None:
     assert call(world.url, world.ca_pem)["kind"] == "Namespace"
 
 
-def test_a_server_that_another_authority_signed_is_not_trusted(world: EmulatedWorld) -> None:
+def test_a_server_that_another_authority_signed_is_not_trusted(world: World) -> None:
     _url, other_ca = world.apis.start("other")
     with pytest.raises(ClusterUnreachable, match="certificate"):
         call(world.url, other_ca)
@@ -87,7 +81,7 @@ def test_a_certificate_that_is_none_is_refused(world: World) -> None:
         call(world.url, "not a certificate")
 
 
-def test_nobody_listening_is_unreachable(world: EmulatedWorld) -> None:
+def test_nobody_listening_is_unreachable(world: World) -> None:
     url = world.url
     world.apis.stop("gpu")
     world.apis.start("gpu")

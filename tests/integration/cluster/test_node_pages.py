@@ -12,9 +12,14 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.node_list import list_nodes
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import ClusterNode
 
-from .conftest import LABEL, OTHER_POOL, POOL, World
+from .conftest import LABEL, OTHER_POOL, POOL, AnyWorld
 
 THREE_PAGES = 5
+
+
+@pytest.fixture
+def world(any_world: AnyWorld) -> AnyWorld:
+    return any_world
 
 
 @pytest.fixture(autouse=True)
@@ -22,16 +27,16 @@ def _small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(node_list, "_PAGE_NODES", 2)
 
 
-def put_nodes(world: World) -> None:
+def put_nodes(world: AnyWorld) -> None:
     for number in range(THREE_PAGES):
         world.cluster.put_node(f"ip-10-0-0-{number}.ec2.internal", labels={LABEL: POOL})
 
 
-def test_an_empty_list_is_a_list(world: World) -> None:
+def test_an_empty_list_is_a_list(world: AnyWorld) -> None:
     assert list_nodes(world.open(), pool_id=POOL) == ()
 
 
-def test_only_the_pools_nodes_are_listed_by_name(world: World) -> None:
+def test_only_the_pools_nodes_are_listed_by_name(world: AnyWorld) -> None:
     uid_of_b = world.cluster.put_node("b", labels={LABEL: POOL})
     uid_of_a = world.cluster.put_node("a", labels={LABEL: POOL})
     world.cluster.put_node("c", labels={LABEL: OTHER_POOL})
@@ -40,7 +45,7 @@ def test_only_the_pools_nodes_are_listed_by_name(world: World) -> None:
     assert listed == [("a", uid_of_a), ("b", uid_of_b)]
 
 
-def test_a_node_tells_its_node_pool_zone_and_capacity(world: World) -> None:
+def test_a_node_tells_its_node_pool_zone_and_capacity(world: AnyWorld) -> None:
     marks = {
         LABEL: POOL,
         "eks.amazonaws.com/nodegroup": "h100",
@@ -57,7 +62,7 @@ def test_a_node_tells_its_node_pool_zone_and_capacity(world: World) -> None:
     )
 
 
-def test_a_list_of_several_pages_is_read_to_the_end(world: World) -> None:
+def test_a_list_of_several_pages_is_read_to_the_end(world: AnyWorld) -> None:
     put_nodes(world)
     api = world.open()
     mark = world.engine.log.mark
@@ -65,7 +70,7 @@ def test_a_list_of_several_pages_is_read_to_the_end(world: World) -> None:
     assert [entry.call.name for entry in world.engine.log.entries(after=mark)] == ["LIST nodes"] * 3
 
 
-def test_the_pages_are_of_one_moment(world: World) -> None:
+def test_the_pages_are_of_one_moment(world: AnyWorld) -> None:
     put_nodes(world)
 
     def lose_some(_call: Call) -> None:

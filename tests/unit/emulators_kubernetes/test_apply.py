@@ -35,9 +35,9 @@ def test_a_stale_resource_version_is_a_conflict(caller: Caller, live: dict[str, 
     assert "the object has been modified" in status["message"]
 
 
-def test_another_uid_is_a_conflict(caller: Caller, live: dict[str, Any]) -> None:
+def test_another_uid_is_refused(caller: Caller, live: dict[str, Any]) -> None:
     code, status = caller.apply(MAPS, live, metadata={"uid": "another"}, data={"k": "v"})
-    assert (code, status["reason"]) == (409, "Conflict")
+    assert (code, status["reason"]) == (422, "Invalid")
 
 
 def test_an_apply_never_creates(caller: Caller, live: dict[str, Any]) -> None:

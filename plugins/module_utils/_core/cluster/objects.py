@@ -202,8 +202,9 @@ def delete(api: ClusterApi, live: Manifest, *, wait_for_dependents: bool = False
         reply = api.request("DELETE", path(live["kind"], metadata["name"], metadata.get("namespace")), body=options)
     except ClusterObjectMissing:
         return True
-    # The API answers with a Status when the object is gone, and with the object while it is going.
-    return reply.get("kind") == "Status"
+    # The API answers with a Status when the object is gone (of a service account, with what it was), and with the
+    # object, marked as going, while it is.
+    return reply.get("kind") == "Status" or not is_going(reply)
 
 
 def delete_ours(
