@@ -91,16 +91,17 @@ def test_whatever_cannot_be_removed_is_told_and_tried_again_and_all_that_comes_a
     stands(cluster)
     cluster.admit()
 
+    bare = {"bcd": False, "identity": False}
     for cloud, call, error, left, says in (
-        ("kubernetes", "*", DOWN, {}, "come back later"),
-        ("aws", "eks.DescribeCluster", DOWN, {}, "come back later"),
-        ("aws", "eks.DescribeCluster", REFUSED, {}, "you may not"),
-        ("kubernetes", "DELETE daemonsets", FORBIDDEN, {}, "removing bcd"),
-        ("aws", "eks.ListNodegroups", REFUSED, {"bcd": False}, "you may not"),
-        ("aws", "eks.DeleteNodegroup", REFUSED, {"bcd": False}, "you may not"),
-        ("kubernetes", "DELETE serviceaccounts", FORBIDDEN, {"bcd": False}, "giving back our access"),
-        ("kubernetes", "DELETE clusterrolebindings", DOWN, {"bcd": False, "identity": False}, "giving back our access"),
-        ("kubernetes", "DELETE configmaps", FORBIDDEN, {"bcd": False, "identity": False}, "giving back our access"),
+        ("kubernetes", "*", DOWN, {}, "reaching adopted cluster prod in us-east-1: GET"),
+        ("aws", "eks.DescribeCluster", DOWN, {}, "DescribeCluster: come back later"),
+        ("aws", "eks.DescribeCluster", REFUSED, {}, "DescribeCluster: you may not"),
+        ("kubernetes", "DELETE daemonsets", FORBIDDEN, {}, "daemonsets/bcd"),
+        ("aws", "eks.ListNodegroups", REFUSED, {"bcd": False}, "ListNodegroups: you may not"),
+        ("aws", "eks.DeleteNodegroup", REFUSED, {"bcd": False}, "DeleteNodegroup: you may not"),
+        ("kubernetes", "DELETE serviceaccounts", FORBIDDEN, {"bcd": False}, "serviceaccounts/bc-substrate"),
+        ("kubernetes", "DELETE clusterrolebindings", DOWN, bare, "clusterrolebindings/bc-substrate"),
+        ("kubernetes", "DELETE configmaps", FORBIDDEN, bare, "configmaps/better-compute-substrate"),
     ):
         fault = faults.add(cloud, call, error, times=None)
         fleet.live(until=lambda says=says: says in told(fleet), minutes=5)
