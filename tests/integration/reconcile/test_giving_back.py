@@ -5,15 +5,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, Never
 
 import pytest
 
 from ansible_collections.better_compute.fleet.emulators.engine import Error
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import access, claim, names
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import PermissionDenied
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import AccountRecord
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import passes
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import work
 from ansible_collections.better_compute.fleet.tests.support.life import remains
 from ansible_collections.better_compute.fleet.tests.support.life.clouds import AWS, Place
@@ -161,3 +165,15 @@ def test_giving_back_takes_the_providers_token_and_makes_no_access(
     assert is_given_back(fleet, cluster)
     asked = [entry.call.name for entry in fleet.scene.engine.log.entries(after=mark, cloud="kubernetes")]
     assert not [name for name in asked if name.startswith("POST")], "no token of ours is asked for either"
+
+
+def test_an_account_whose_credential_is_missing_leaves_the_substrate_deleting(
+    fleet: Fleet, place: Place, cluster: TenantsCluster
+) -> None:
+    def missing(_account: AccountRecord) -> Never:
+        raise PermissionDenied("the variable of its credential is not set")
+
+    pools = fleet.apply(place.document({}), prune=True)
+    passes.run_once(replace(fleet.session, open_driver=missing), pools)
+    assert "the provider account cannot be used: the variable of its credential is not set" in told(fleet)
+    stands(cluster)
