@@ -100,6 +100,8 @@ class ClusterOutputs:
         location: where it is.
         node_version: the nodes' version where the provider has one for the cluster, else the control plane's.
         global_id: the provider-global id (EKS: the ARN); the same whichever account reads it.
+        zones: those that node pools without their own are spread over, sorted, where the provider keeps such for a
+            cluster (GKE); else empty.
     """
 
     endpoint: str
@@ -108,6 +110,7 @@ class ClusterOutputs:
     location: str
     node_version: str
     global_id: str | None
+    zones: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,11 +119,16 @@ class ClusterRecord:
 
     Attributes:
         substrate_pool_id: the pool it backs; None for a tenant's own.
-        name: its provider-side name, recorded before the first call.
+        name: its provider-side name, recorded before the first call; of an adopted one what its owner calls it (DOKS:
+            its UUID).
         version: the control plane's version that is wanted; None leaves it to the provider.
         mode: `autopilot` clusters have no node pools of ours.
+        adopted: it is somebody else's: read, and never created, changed or deleted.
+        global_id: the provider-global id that this row claims, once it was read: one row that is not deleted has it
+            (clusters.claim_global_id). None until then.
         delete_attempts: how often the provider refused to delete it; decides the next retry.
-        ready_before: whether its control plane ever answered: one that did and is down now is waited for.
+        ready_before: whether its control plane ever answered: one that did and is down now is waited for. Of an adopted
+            one: whether its API let us in, so that something of ours may stand there.
     """
 
     id: ClusterId
@@ -132,6 +140,8 @@ class ClusterRecord:
     private_nodes: bool
     version: str | None = None
     mode: ClusterMode = ClusterMode.STANDARD
+    adopted: bool = False
+    global_id: str | None = None
     state: ClusterState
     message: str = ""
     generation: int = 1
