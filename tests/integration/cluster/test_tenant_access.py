@@ -35,7 +35,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, TenantId
 
-from .conftest import LABEL, OTHER_POOL, POOL, EmulatedWorld, World
+from .conftest import LABEL, OTHER_POOL, POOL, World
 
 TENANT = TenantId("acme")
 ALICE = account_name(TENANT, "alice")
@@ -283,7 +283,7 @@ def test_without_admission_policies_nobody_is_let_in_and_nothing_is_written(worl
     assert world.cluster.read("ServiceAccount", ALICE, "bc-access") is None
 
 
-def test_a_token_ends_with_its_time(emulated_world: EmulatedWorld) -> None:
+def test_a_token_ends_with_its_time(emulated_world: World) -> None:
     api = emulated_world.open()
     with api.with_token(give(api, seconds=600).token) as alice:
         with pytest.raises(ClusterAccessDenied, match="403"):
@@ -293,7 +293,7 @@ def test_a_token_ends_with_its_time(emulated_world: EmulatedWorld) -> None:
             alice.request("GET", "/api/v1/namespaces/training")
 
 
-def test_a_token_ends_with_its_account(emulated_world: EmulatedWorld) -> None:
+def test_a_token_ends_with_its_account(emulated_world: World) -> None:
     api = emulated_world.open()
     with api.with_token(give(api).token) as alice:
         assert take(api)

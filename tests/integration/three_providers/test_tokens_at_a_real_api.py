@@ -23,7 +23,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster
     open_cluster,
     remove_access,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.claim import hold_claim, is_held
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.claim import held_by, hold_claim
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import ClusterAccessDenied
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import BootstrapAccess
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
@@ -103,7 +103,7 @@ def test_the_drivers_token_makes_our_access_and_mints_the_credential(
     assert access.endpoint == real_cluster_api.endpoint
     with open_cluster(access, pool_id=POOL) as api:
         hold_claim(api, pool_id=POOL)
-        assert is_held(api, pool_id=POOL)
+        assert held_by(api) == POOL
     with bootstrap_api(cloud.access()) as api:
         remove_access(api, pool_id=POOL)
     account = "/api/v1/namespaces/bc-access/serviceaccounts/bc-substrate"
