@@ -68,10 +68,12 @@ class NodePages:
             "kind": "PartialObjectMetadataList",
             "apiVersion": "meta.k8s.io/v1",
             "metadata": metadata,
+            # None when there is none: a kube-apiserver makes this list of a nil slice.
             "items": [
                 {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": node["metadata"]}
                 for node in page
-            ],
+            ]
+            or None,
         }
 
     def _continued(self, token: str) -> _Rest:

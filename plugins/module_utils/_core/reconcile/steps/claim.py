@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from ...cluster import claim
 from ...cluster.api import ClusterApi
-from ...model.errors import ClusterAccessDenied, ClusterError, ProviderError
+from ...model.errors import ClusterAccessDenied, ClusterCredentialRefused, ClusterError, ProviderError
 from ...store import substrates
 from ..context import PassContext
 from ..outcome import DONE, Outcome, of_error
@@ -39,6 +39,8 @@ def _claim(ctx: PassContext, api: ClusterApi) -> None:
     """Claim with our own credential, of which this is the first use in a pass. Refused: restore it, once, and go on."""
     try:
         claim.hold_claim(api, pool_id=ctx.pool.id)
+    except ClusterCredentialRefused:
+        raise  # another one was minted already
     except ClusterAccessDenied:
         restore_access(ctx)
         claim.hold_claim(api, pool_id=ctx.pool.id)

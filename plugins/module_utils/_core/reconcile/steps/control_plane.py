@@ -9,6 +9,7 @@ import contextlib
 from dataclasses import replace
 
 from ...model.errors import NeedsNodes, OperationError, ProviderError
+from ...model.findings import AGENT_MISSING
 from ...model.observed import ObservedCluster
 from ...model.records import ClusterOutputs, ClusterRecord
 from ...model.states import ClusterState, ProviderStatus
@@ -20,9 +21,14 @@ from .first_node_pools import create_with_node_pools
 
 
 def ensure_control_plane(ctx: PassContext) -> Outcome:
-    """Have the substrate's cluster. Without bcd it would be of no use, so then none is made."""
-    if ctx.agent is None and ctx.cluster.state == ClusterState.PENDING:
-        return failed("kubernetes.substrate-agent-missing: nothing is created before the settings have an [agent]")
+    """Have the substrate's cluster. Without bcd it would be of no use: none is made, and one that stands is kept."""
+    if ctx.agent is None:
+        try:
+            stands = ctx.cluster.state != ClusterState.PENDING and ctx.driver.get_cluster(ctx.cluster_spec) is not None
+        except ProviderError as error:
+            return _refused(ctx, error)
+        if not stands:
+            return failed(AGENT_MISSING)
     return ensure_cluster(ctx)
 
 

@@ -6,10 +6,17 @@
 from __future__ import annotations
 
 from ...cluster import access
-from ...model.errors import ClusterAccessDenied, ClusterError, ProviderError
-from ...model.observed import ObservedCluster
+from ...cluster.api import ClusterApi
+from ...model.errors import (
+    ClusterAccessDenied,
+    ClusterCredentialRefused,
+    ClusterError,
+    ClusterUnreachable,
+    ProviderError,
+)
+from ...model.observed import BootstrapAccess, ObservedCluster
 from ..context import PassContext
-from ..outcome import DONE, Outcome, of_error, waiting
+from ..outcome import DONE, Outcome, of_error, passes_by, waiting
 
 
 def enter_cluster(ctx: PassContext) -> Outcome:
@@ -40,8 +47,39 @@ def restore_access(ctx: PassContext) -> None:
         access.make_access(bootstrap, pool_id=ctx.pool.id)
 
 
+def open_bootstrap(ctx: PassContext, cluster: ObservedCluster) -> ClusterApi:
+    """The cluster's API with the provider's own token, which is asked for once more when it is refused on the way.
+
+    Raises:
+        ProviderError: the provider gives none.
+    """
+    return access.bootstrap_api(ctx.driver.bootstrap_access(cluster), again=lambda: _bootstrap_again(ctx, cluster))
+
+
+def refused_inside(ctx: PassContext, error: ClusterError, *, doing: str) -> Outcome:
+    """What a cluster's error stands for. A credential that is refused again ends this pass's work inside the cluster.
+
+    Arguments:
+        doing: what was being done: `applying bcd`.
+    """
+    if isinstance(error, ClusterCredentialRefused):
+        ctx.close()
+    return of_error(error, doing=doing)
+
+
 def _open(ctx: PassContext, cluster: ObservedCluster) -> None:
-    ctx.api = access.open_cluster(ctx.driver.bootstrap_access(cluster), pool_id=ctx.pool.id)
+    ctx.api = access.open_cluster(
+        ctx.driver.bootstrap_access(cluster), pool_id=ctx.pool.id, again=lambda: _bootstrap_again(ctx, cluster)
+    )
+
+
+def _bootstrap_again(ctx: PassContext, cluster: ObservedCluster) -> BootstrapAccess:
+    """The provider's token once more, in the middle of a step: what goes wrong with it is the cluster's error there."""
+    try:
+        return ctx.driver.bootstrap_access(cluster)
+    except ProviderError as error:
+        kind = ClusterUnreachable if passes_by(error) else ClusterAccessDenied
+        raise kind(f"no other credential for cluster {cluster.name}: {error}") from error
 
 
 def _grant_and_enter(ctx: PassContext, cluster: ObservedCluster, doing: str) -> Outcome:

@@ -19,8 +19,9 @@ from ...nodes.recording import record
 from ...nodes.waiting import waiting_since
 from ...store import Tx, clusters, gateways, pool_nodes
 from ..context import PassContext
-from ..outcome import DONE, Outcome, of_error, unknown
+from ..outcome import DONE, Outcome, unknown
 from ..specs import smallest_total
+from .entry import refused_inside
 
 
 def care_for_nodes(ctx: PassContext) -> Outcome:
@@ -30,7 +31,7 @@ def care_for_nodes(ctx: PassContext) -> Outcome:
     try:
         listed = node_list.list_nodes(ctx.api, pool_id=ctx.pool.id)
     except ClusterError as error:
-        return of_error(error, doing="listing the Nodes")
+        return refused_inside(ctx, error, doing="listing the Nodes")
     with ctx.store.read() as tx:  # after the list was asked for: a machine that joined meanwhile is not taken for gone
         nodes = pool_nodes.pool_nodes(tx, ctx.pool.id)
         matching = match(

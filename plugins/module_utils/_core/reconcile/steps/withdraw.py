@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from ...cluster import access, agent, claim
+from ...cluster import agent, claim
 from ...model.errors import ClusterError, ProviderError
 from ...nodes.cordon import cordon_pool
 from ..context import PassContext
 from ..outcome import DONE, Outcome, of_error, waiting
+from .entry import open_bootstrap
 
 
 def look(ctx: PassContext) -> Outcome:
@@ -21,7 +22,7 @@ def look(ctx: PassContext) -> Outcome:
         ctx.observed = ctx.driver.get_cluster(ctx.cluster_spec)
         ctx.provider_answered = True
         if ctx.observed is not None and ctx.observed.serves:
-            ctx.api = access.bootstrap_api(ctx.driver.bootstrap_access(ctx.observed))
+            ctx.api = open_bootstrap(ctx, ctx.observed)
             ctx.claimed = claim.is_held(ctx.api, pool_id=ctx.pool.id)
     except ProviderError as error:
         return of_error(error, doing=f"cluster {ctx.cluster.name}")
