@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from ansible_collections.better_compute.fleet.tests.support.controlplane.cluster import RealCluster
     from ansible_collections.better_compute.fleet.tests.support.controlplane.server import ControlPlane
 
-pytest_plugins = ("ansible_collections.better_compute.fleet.tests.conformance.plugin",)
+pytest_plugins = (
+    "ansible_collections.better_compute.fleet.tests.conformance.plugin",
+    "ansible_collections.better_compute.fleet.tests.kubernetes_probes.guard",
+)
 
 _SERVERS: set[int] = set()
 

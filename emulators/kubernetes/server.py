@@ -15,6 +15,7 @@ from typing import Any, Protocol
 from ..engine import Answer, ReplyLost
 from .certificates import make_server_context
 from .requests import Request
+from .statuses import ApiRefusal, not_emulated
 
 _HOST = "127.0.0.1"
 _MAXIMUM_BODY_BYTES = 3 * 1024 * 1024
@@ -119,20 +120,28 @@ class _Handler(BaseHTTPRequestHandler):
     def handle_any(self) -> None:
         """Answer any method."""
         length = self.headers.get("Content-Length", "0")
-        if not length.isdigit() or int(length) > _MAXIMUM_BODY_BYTES or "Transfer-Encoding" in self.headers:
-            self.send_error(413)
+        if not length.isdigit() or "Transfer-Encoding" in self.headers:
+            self.close_connection = True
+            self._send(not_emulated("a body of a length that is not said before").to_answer())
+            return
+        body = self.rfile.read(int(length))
+        if len(body) > _MAXIMUM_BODY_BYTES:
+            self._send(ApiRefusal(413, f"Request entity too large: limit is {_MAXIMUM_BODY_BYTES}").to_answer())
             return
         request = Request(
             method=self.command,
             target=self.path,
             headers={name.lower(): value for name, value in self.headers.items()},
-            body=self.rfile.read(int(length)),
+            body=body,
         )
         try:
             answer = self.server.cluster.answer(request)
         except ReplyLost:
             self.close_connection = True
             return
+        self._send(answer)
+
+    def _send(self, answer: Answer) -> None:
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)

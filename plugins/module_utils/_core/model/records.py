@@ -116,9 +116,13 @@ class ClusterRecord:
 
     Attributes:
         substrate_pool_id: the pool it backs; None for a tenant's own.
-        name: its provider-side name, recorded before the first call.
+        name: its provider-side name, recorded before the first call; of an adopted one what its owner calls it (DOKS:
+            its UUID).
         version: the control plane's version that is wanted; None leaves it to the provider.
         mode: `autopilot` clusters have no node pools of ours.
+        adopted: it is somebody else's: read, and never created, changed or deleted.
+        global_id: the provider-global id that this row claims, once it was read: one row that is not deleted has it
+            (clusters.claim_global_id). None until then.
         delete_attempts: how often the provider refused to delete it; decides the next retry.
         ready_before: whether its control plane ever answered: one that did and is down now is waited for.
     """
@@ -132,6 +136,8 @@ class ClusterRecord:
     private_nodes: bool
     version: str | None = None
     mode: ClusterMode = ClusterMode.STANDARD
+    adopted: bool = False
+    global_id: str | None = None
     state: ClusterState
     message: str = ""
     generation: int = 1

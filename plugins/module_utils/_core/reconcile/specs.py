@@ -23,6 +23,7 @@ def cluster_spec(cluster: ClusterRecord) -> ClusterSpec:
         private_nodes=cluster.private_nodes,
         version=cluster.version,
         mode=cluster.mode,
+        adopted=cluster.adopted,
         tags=owner_tags(cluster_id=cluster.id, pool_id=cluster.substrate_pool_id),
     )
 

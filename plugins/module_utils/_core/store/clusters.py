@@ -91,6 +91,7 @@ def add_clusters(tx: Tx, recs: Iterable[ClusterRecord]) -> None:
             "private_nodes": rec.private_nodes,
             "version": rec.version,
             "mode": rec.mode.value,
+            "adopted": rec.adopted,
             "generation": rec.generation,
             **_cluster_status(rec),
         }
@@ -255,6 +256,8 @@ def _cluster(row: Row[Any]) -> ClusterRecord:
         private_nodes=row.private_nodes,
         version=row.version,
         mode=ClusterMode(row.mode),
+        adopted=row.adopted,
+        global_id=row.global_id,
         state=ClusterState(row.state),
         message=row.message,
         generation=row.generation,

@@ -47,7 +47,19 @@ class Tables:
 @cache
 def tables() -> Tables:
     """The tables, built once: SQLAlchemy is imported by the first call and not before."""
-    from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, MetaData, Table, Text, UniqueConstraint, text
+    from sqlalchemy import (
+        Boolean,
+        Column,
+        ForeignKey,
+        Index,
+        Integer,
+        MetaData,
+        Table,
+        Text,
+        UniqueConstraint,
+        false,
+        text,
+    )
 
     metadata = MetaData(
         naming_convention={
@@ -142,6 +154,8 @@ def tables() -> Tables:
         words("version", null=True),
         # The default is what clusters had that were recorded before there was a choice.
         Column("mode", Text, nullable=False, server_default="standard"),
+        # So for them too: every cluster was created.
+        Column("adopted", Boolean, nullable=False, server_default=false()),
         words("state"),
         words("message"),
         number("generation"),
@@ -152,6 +166,7 @@ def tables() -> Tables:
         # The claim on the provider's cluster, whichever account reads it.
         words("global_id", null=True),
         unique_where("uq_clusters_pool", "state <> 'deleted'", "substrate_pool_id"),
+        # Also: one pool, and no cluster of ours, has an adopted cluster through one account.
         unique_where("uq_clusters_name", "state <> 'deleted'", "account_id", "location", "name"),
         unique_where("uq_clusters_global_id", "state <> 'deleted'", "global_id"),
     )
