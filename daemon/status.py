@@ -49,7 +49,7 @@ def print_table(views: Sequence[SubstrateView], findings: Sequence[Finding] = ()
         record = view.record
         table.add_row(
             Text(view.pool),
-            Text(view.provider),
+            Text(f"{view.provider}, adopted" if record.mode == "adopt" else view.provider),
             _state(view),
             str(record.nodes_joined),
             str(record.nodes_listed),

@@ -79,7 +79,15 @@ def test_a_plan_as_data_is_plain_and_has_a_stable_order() -> None:
     data = made().to_data()
     assert json.loads(json.dumps(data)) == data
     assert data == made().to_data()
-    assert data["totals"] == {"create": 2, "update": 1, "delete": 1, "keep": 0, "blocked": 1}
+    assert data["totals"] == {
+        "create": 2,
+        "update": 1,
+        "delete": 1,
+        "adopt": 0,
+        "give_back": 0,
+        "keep": 0,
+        "blocked": 1,
+    }
     assert data["changes"][2] == {
         "kind": "update",
         "resource": "node_pool",

@@ -58,7 +58,7 @@ def test_gke_counts_over_the_flavors_zones_else_the_clusters_and_doks_counts_the
 ) -> None:
     config = parse_document(on_account(provider, location, {"nodes": 3, **flavor}))
     zones = zones_of_accounts(config, index(Records()), zones={"managed-k8s": known} if known else {})
-    (made,) = sizes(config, Declared.of(config), zones)
+    (made,) = sizes(config, Declared.of(config), index(Records()), zones)
     assert (made.zones, made.total) == size
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from ...booking.reserve import bind_pending
 from ...cluster import node_list
 from ...model.errors import ClusterError
+from ...model.observed import ClusterNode
 from ...model.states import Intent, NodePoolState
 from ...nodes.matching import Matching, match
 from ...nodes.recording import record
@@ -26,10 +27,10 @@ from .entry import refused_inside
 
 def care_for_nodes(ctx: PassContext) -> Outcome:
     """List the Nodes, match, retire, place what waits. An incomplete list is no list: nothing follows from it."""
-    if ctx.api is None or not ctx.claimed:
+    if not ctx.gone and (ctx.api is None or not ctx.claimed):
         return DONE
     try:
-        listed = node_list.list_nodes(ctx.api, pool_id=ctx.pool.id)
+        listed = _listed(ctx)
     except ClusterError as error:
         return refused_inside(ctx, error, doing="listing the Nodes")
     with ctx.store.read() as tx:  # after the list was asked for: a machine that joined meanwhile is not taken for gone
@@ -74,6 +75,11 @@ def standing_nodes(ctx: PassContext) -> int:
     """How many Nodes the substrate's ready node pools stand for: so many will be listed by and by."""
     ready = [pool for pool in ctx.node_pools if pool.of_flavor and pool.state == NodePoolState.READY]
     return sum(smallest_total(ctx.node_pool_spec(pool)) for pool in ready)
+
+
+def _listed(ctx: PassContext) -> tuple[ClusterNode, ...]:
+    """The substrate's Nodes. A cluster that its provider says is gone took them along."""
+    return () if ctx.api is None else node_list.list_nodes(ctx.api, pool_id=ctx.pool.id)
 
 
 def _record_joined(tx: Tx, ctx: PassContext, matching: Matching) -> None:
