@@ -150,6 +150,7 @@ def no_tls() -> Iterator[str]:
 def test_broken_tls_time_outs_and_refused_credentials_show_no_token(
     emulated_world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    world = emulated_world
     caplog.set_level(logging.DEBUG)
     shown: list[str] = []
     opened = access.open_cluster(world.bootstrap(), pool_id=POOL, again=world.bootstrap)
