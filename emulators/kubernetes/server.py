@@ -12,7 +12,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
-from ..engine import Answer, ReplyLost
+from ..engine import Answer, Clock, ReplyLost
 from .certificates import make_server_context
 from .requests import Request
 from .statuses import ApiRefusal, not_emulated
@@ -26,6 +26,10 @@ class Answering(Protocol):
     """A cluster as its server sees it."""
 
     name: str
+
+    @property
+    def clock(self) -> Clock:
+        """Tells the Date of answers."""
 
     def answer(self, request: Request) -> Answer:
         """Answer one request.
@@ -151,6 +155,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     # The names that http.server looks for.
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any  # noqa: N815 -- as above
+
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """The Date of an answer, by the cluster's clock."""
+        return super().date_time_string(self.server.cluster.clock.now().timestamp() if timestamp is None else timestamp)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- the base class's name
         """Write nothing: the engine's request log has it."""

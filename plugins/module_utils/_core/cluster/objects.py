@@ -44,6 +44,9 @@ _COLLECTIONS = {
     "ValidatingAdmissionPolicyBinding": f"{_ADMISSION}/validatingadmissionpolicybindings",
 }
 
+_STATUS_CHANGES = 5
+"""How many writes of an object's status are let pass before its apply is left to the next pass."""
+
 _EVERYWHERE = {"RoleBinding": f"{_RBAC}/rolebindings"}
 """The collections of all namespaces together."""
 
@@ -96,7 +99,9 @@ def labelled(api: ClusterApi, kind: str, label: str, value: str) -> list[Manifes
     Raises:
         ClusterUnreachable: also for a list without items.
     """
-    items = api.request("GET", _EVERYWHERE[kind], query={"labelSelector": f"{label}={value}"}).get("items")
+    reply = api.request("GET", _EVERYWHERE[kind], query={"labelSelector": f"{label}={value}"})
+    # Some lists of nothing are null.
+    items = [] if reply.get("items", 0) is None else reply.get("items")
     if not isinstance(items, list):
         raise ClusterUnreachable(f"the Kubernetes API answered a list of kind {kind} without items")
     # In a list, its items' kind is said once for all.
@@ -161,7 +166,7 @@ def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: Owner, whole: str | 
     if stands_in(manifest, live):
         return False
     try:
-        applied = _apply(api, manifest, live)
+        applied = _apply_while_status_moves(api, manifest, live)
     except ClusterInvalid:
         if whole is None or stands_in(manifest[whole], live.get(whole)):
             raise
@@ -240,6 +245,31 @@ def stands_in(wanted: Any, live: Any) -> bool:
             and all(stands_in(one, other) for one, other in zip(wanted, live, strict=True))
         )
     return bool(wanted == live)
+
+
+def _apply_while_status_moves(api: ClusterApi, manifest: Manifest, live: Manifest) -> Manifest:
+    """Apply, and again onto what stands there now as long as nothing but its status has changed in between.
+
+    A DaemonSet's controller writes its status at every step of a rollout, and each write is a new resourceVersion.
+    """
+    for _turn in range(_STATUS_CHANGES):
+        try:
+            return _apply(api, manifest, live)
+        except ClusterConflict:
+            metadata = live["metadata"]
+            now = read(api, live["kind"], metadata["name"], metadata.get("namespace"))
+            if now is None or _without_status(now) != _without_status(live):
+                raise
+            live = now
+    return _apply(api, manifest, live)
+
+
+def _without_status(live: Manifest) -> Manifest:
+    """The object without what a write of its status changes."""
+    metadata = {
+        key: value for key, value in live["metadata"].items() if key not in ("resourceVersion", "managedFields")
+    }
+    return {key: value for key, value in live.items() if key != "status"} | {"metadata": metadata}
 
 
 def _apply(api: ClusterApi, manifest: Manifest, live: Manifest) -> Manifest:
