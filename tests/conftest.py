@@ -1,25 +1,39 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fixtures that every test can ask for: databases, and the guard against what a test leaves running.
+"""Fixtures that every test can ask for: databases, a real cluster, and the guard against what a test leaves running.
 
 ``database_url`` runs a test twice, on SQLite and on PostgreSQL. The PostgreSQL server is started for the first test
 that asks for one, once in each xdist worker, and every test gets a database of its own in it.
+
+``real_cluster_api`` is a cluster on a real kube-apiserver. Its control plane is started in the same way, and emptied
+for each test. Where there is none the test is skipped, and says so in the summary; with BC_CONTROLPLANE=required it
+fails. Tests that use it are marked ``controlplane``.
 """
 
 from __future__ import annotations
 
 import multiprocessing.forkserver
 import multiprocessing.resource_tracker
+import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from ansible_collections.better_compute.fleet.tests.support.controlplane import program
 from ansible_collections.better_compute.fleet.tests.support.leftovers import left_since, now_running
 from ansible_collections.better_compute.fleet.tests.support.postgres import PostgresServer, running_server
 
-pytest_plugins = ("ansible_collections.better_compute.fleet.tests.conformance.plugin",)
+if TYPE_CHECKING:
+    from ansible_collections.better_compute.fleet.tests.support.controlplane.cluster import RealCluster
+    from ansible_collections.better_compute.fleet.tests.support.controlplane.server import ControlPlane
+
+pytest_plugins = (
+    "ansible_collections.better_compute.fleet.tests.conformance.plugin",
+    "ansible_collections.better_compute.fleet.tests.kubernetes_probes.guard",
+)
 
 _SERVERS: set[int] = set()
 
@@ -65,3 +79,35 @@ def database_url(request: pytest.FixtureRequest) -> str:
     """The SQLAlchemy URL of an empty database of this test's own: once SQLite, once PostgreSQL."""
     url: str = request.getfixturevalue(f"{request.param}_url")
     return url
+
+
+@pytest.fixture(scope="session")
+def real_control_plane() -> Iterator[ControlPlane]:
+    """The session's real control plane."""
+    try:
+        programs = program.find()
+    except program.NoControlPlane as missing:
+        if os.environ.get("BC_CONTROLPLANE") == "required":
+            pytest.fail(str(missing), pytrace=False)
+        pytest.skip(str(missing))
+    # Only here: most sessions need none of what this imports.
+    from ansible_collections.better_compute.fleet.tests.support.controlplane.server import running_control_plane
+
+    with running_control_plane(programs) as plane:
+        _SERVERS.update(plane.pids)
+        yield plane
+
+
+@pytest.fixture
+def real_cluster_api(real_control_plane: ControlPlane) -> Iterator[RealCluster]:
+    """A real cluster with nothing in it but what Kubernetes puts there itself."""
+    from ansible_collections.better_compute.fleet.tests.support.controlplane.cluster import RealCluster
+
+    cluster = RealCluster(
+        admin=real_control_plane.admin,
+        admin_token=real_control_plane.credentials.admin_token,
+        reviews=real_control_plane.reviews,
+    )
+    cluster.empty()
+    yield cluster
+    cluster.empty()

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from ..engine import Clock
-from .kinds import CLUSTER_ROLE_BINDING, SERVICE_ACCOUNT, Route
+from .kinds import CLUSTER_ROLE_BINDING, NAMESPACE, SERVICE_ACCOUNT, Route
 from .objects import ObjectStore
 from .statuses import ApiRefusal, invalid, not_found
 
@@ -42,6 +42,15 @@ class Authenticator(Protocol):
 
     def user(self, token: str, cluster: str) -> ClusterUser | None:
         """Who this token is on that cluster; None when it is none of the cloud's, is expired, or has no entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuedToken:
+    """A service account's token, whose it is and when it ends."""
+
+    token: str = field(repr=False)
+    account_uid: str
+    expires_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,14 +98,16 @@ class AccessControl:
             route.verb, route.verb.lower()
         )
         resource = route.kind.plural + (f"/{route.subresource}" if route.subresource else "")
-        place = f'in the namespace "{route.namespace}"' if route.namespace else "at the cluster scope"
+        # A namespace counts as lying in itself.
+        namespace = route.name if route.kind is NAMESPACE else route.namespace
+        place = f'in the namespace "{namespace}"' if namespace else "at the cluster scope"
         raise forbidden(
             route,
             f'User "{user.name}" cannot {verb} resource "{resource}" in API group "{route.kind.group}" {place}',
         )
 
-    def issue(self, namespace: str, name: str, *, seconds: int) -> tuple[str, datetime]:
-        """A token of a service account, and when it ends.
+    def issue(self, namespace: str, name: str, *, seconds: int) -> IssuedToken:
+        """A token of a service account.
 
         Raises:
             ApiRefusal: 404, or 422 for a life that is too short.
@@ -106,13 +117,12 @@ class AccessControl:
             raise not_found("serviceaccounts", name)
         if seconds < SHORTEST_TOKEN_SECONDS:
             problem = f"Invalid value: {seconds}: may not specify a duration less than 10 minutes"
-            raise invalid("TokenRequest.authentication.k8s.io", name, [("spec.expirationSeconds", problem)])
+            raise invalid("TokenRequest.authentication.k8s.io", "", [("spec.expirationSeconds", problem)])
         token = secrets.token_urlsafe(48)
         expires_at = self._clock.now() + timedelta(seconds=seconds)
-        self._issued[_digest(token)] = _Issued(
-            namespace=namespace, name=name, uid=account["metadata"]["uid"], expires_at=expires_at
-        )
-        return token, expires_at
+        uid = account["metadata"]["uid"]
+        self._issued[_digest(token)] = _Issued(namespace=namespace, name=name, uid=uid, expires_at=expires_at)
+        return IssuedToken(token=token, account_uid=uid, expires_at=expires_at)
 
     def _service_account(self, token: str) -> ClusterUser | None:
         issued = self._issued.get(_digest(token))
@@ -141,7 +151,7 @@ def forbidden(route: Route, why: str, **details: object) -> ApiRefusal:
     return ApiRefusal(
         403,
         f"{what} is forbidden: {why}",
-        details={"kind": route.kind.plural, **({"name": route.name} if route.name else {}), **details},
+        details={**route.kind.details(route.name), **details},
     )
 
 

@@ -23,6 +23,18 @@ _SKEW = timedelta(days=1)
 
 def make_server_context(*, cluster: str, host: str) -> tuple[ssl.SSLContext, str]:
     """A TLS context for a server on an IP address, and the PEM of the authority that clients are to trust."""
+    chain, ca_pem = make_server_chain(cluster=cluster, host=host)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    with tempfile.TemporaryDirectory() as directory:
+        # The ssl module takes a key from a file only. The folder is ours alone (0700) and gone at once.
+        path = Path(directory) / "server.pem"
+        path.write_bytes(chain)
+        context.load_cert_chain(path)
+    return context, ca_pem
+
+
+def make_server_chain(*, cluster: str, host: str) -> tuple[bytes, str]:
+    """Key and certificate of a server on an IP address, and the authority that clients are to trust: both PEM."""
     authority_key = ec.generate_private_key(ec.SECP256R1())
     authority_name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, f"emulated-kubernetes-{cluster}"[:64])])
     authority = (
@@ -41,18 +53,13 @@ def make_server_context(*, cluster: str, host: str) -> tuple[ssl.SSLContext, str
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(host))]), critical=False)
         .sign(authority_key, hashes.SHA256())
     )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.TemporaryDirectory() as directory:
-        # The ssl module takes a key from a file only. The folder is ours alone (0700) and gone at once.
-        chain = Path(directory) / "server.pem"
-        chain.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-            )
-            + certificate.public_bytes(serialization.Encoding.PEM)
-        )
-        context.load_cert_chain(chain)
-    return context, authority.public_bytes(serialization.Encoding.PEM).decode()
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    return (
+        private + certificate.public_bytes(serialization.Encoding.PEM),
+        authority.public_bytes(serialization.Encoding.PEM).decode(),
+    )
 
 
 def _builder(

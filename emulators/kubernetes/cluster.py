@@ -5,10 +5,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
-from typing import Any
 
 from ..engine import Answer, Call, Engine, InjectedError
 from . import kinds
@@ -17,7 +15,7 @@ from .kinds import DAEMON_SET, NODE, Route
 from .node_pages import NodePages
 from .objects import Change, Object, ObjectStore
 from .requests import Request
-from .statuses import ApiRefusal, failure
+from .statuses import ApiRefusal, failure, not_emulated, rendered
 from .verbs import Verbs
 
 CLOUD = "kubernetes"
@@ -72,7 +70,7 @@ class EmulatedCluster:
         try:
             return self._engine.handle(call, lambda: self._effect(route, request))
         except InjectedError as error:
-            return _rendered(error.status, failure(error.status, error.code, error.message))
+            return rendered(error.status, failure(error.status, error.code, error.message))
 
     # What the cluster's machines see.
 
@@ -198,14 +196,16 @@ class EmulatedCluster:
             try:
                 user = self._access.authenticate(request.headers.get("authorization"))
                 if route is None:
-                    raise kinds.unknown_path() if user.admin else ApiRefusal(403, f'User "{user.name}" cannot do this')
+                    if not user.admin:
+                        raise ApiRefusal(403, f'User "{user.name}" cannot {request.method} path "{request.path}"')
+                    raise not_emulated(f"{request.method} {request.path}")
                 self._access.authorize(user, route)
-                code, body = self._verbs.carry_out(route, request)
+                answer = rendered(*self._verbs.carry_out(route, request))
             except ApiRefusal as refusal:
-                code, body = refusal.code, refusal.to_status()
+                answer = refusal.to_answer()
             changes = self._drain()
         self._tell(changes)
-        return _rendered(code, body)
+        return answer
 
     def _target(self, route: Route | None, request: Request) -> str:
         if route is None:
@@ -254,7 +254,3 @@ def _inventory_id(cluster: str, change: Change) -> str:
 
 def _readiness(*, ready: bool) -> dict[str, str]:
     return {"type": "Ready", "status": "True" if ready else "Unknown"}
-
-
-def _rendered(code: int, body: dict[str, Any]) -> Answer:
-    return Answer(status=code, body=json.dumps(body).encode(), headers={"Content-Type": "application/json"})

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .kinds import DAEMON_SET, NAMESPACE, Kind
+from .kinds import ADMISSION_POLICY, DAEMON_SET, NAMESPACE, Kind
 from .objects import Object
+
+_TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
+"""An annotation that the API still keeps."""
 
 
 def fill(kind: Kind, obj: Object) -> None:
@@ -19,9 +22,30 @@ def fill(kind: Kind, obj: Object) -> None:
         obj.setdefault("status", {"phase": "Active"})
     elif kind is DAEMON_SET:
         _daemon_set(obj)
+    elif kind is ADMISSION_POLICY:
+        obj["metadata"].setdefault("generation", 1)
+        spec = obj.setdefault("spec", {})
+        spec.setdefault("failurePolicy", "Fail")
+        constraints = spec.setdefault("matchConstraints", {})
+        constraints.setdefault("matchPolicy", "Equivalent")
+        constraints.setdefault("namespaceSelector", {})
+        constraints.setdefault("objectSelector", {})
+        for rule in constraints.get("resourceRules", []):
+            rule.setdefault("scope", "*")
+
+
+def count_change(kind: Kind, old: Object, new: Object) -> None:
+    """Count a change of what a controller acts on, in place: in the generation, and a DaemonSet's template apart."""
+    if "generation" in old["metadata"] and new["spec"] != old["spec"]:
+        new["metadata"]["generation"] += 1
+    if kind is DAEMON_SET and new["spec"]["template"] != old["spec"]["template"]:
+        number = int(old["metadata"]["annotations"][_TEMPLATE_GENERATION]) + 1
+        new["metadata"]["annotations"][_TEMPLATE_GENERATION] = str(number)
 
 
 def _daemon_set(obj: Object) -> None:
+    obj["metadata"].setdefault("generation", 1)
+    obj["metadata"].setdefault("annotations", {}).setdefault(_TEMPLATE_GENERATION, "1")
     spec = obj.setdefault("spec", {})
     spec.setdefault("revisionHistoryLimit", 10)
     strategy = spec.setdefault("updateStrategy", {})
@@ -38,6 +62,8 @@ def _daemon_set(obj: Object) -> None:
     for container in [*pod.get("initContainers", []), *pod.get("containers", [])]:
         _container(container)
     for volume in pod.get("volumes", []):
+        if not volume.keys() - {"name"}:
+            volume["emptyDir"] = {}
         if "hostPath" in volume:
             volume["hostPath"].setdefault("type", "")
         if "secret" in volume:

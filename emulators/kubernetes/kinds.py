@@ -8,8 +8,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from .schema import DAEMON_SET_SPEC, FLAG, TEXT, Items, StringMap, Struct, top_level
-from .statuses import ApiRefusal
+from .schema import (
+    ADMISSION_BINDING_SPEC,
+    ADMISSION_POLICY_SPEC,
+    AGGREGATION_RULE,
+    DAEMON_SET_SPEC,
+    FLAG,
+    POLICY_RULES,
+    ROLE_REF,
+    ROLE_SUBJECTS,
+    TEXT,
+    StringMap,
+    Struct,
+    top_level,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +31,7 @@ class Kind:
     Attributes:
         group: its API group, empty for the core.
         verbs: `LIST` and HTTP methods that are answered.
+        listed_everywhere: whether LIST is of all namespaces together.
         subresource: the one that can be posted to, if any.
         schema: of what is posted or applied; None for a kind that nobody writes over the wire.
     """
@@ -28,6 +41,7 @@ class Kind:
     group: str
     verbs: frozenset[str]
     namespaced: bool = True
+    listed_everywhere: bool = False
     subresource: str | None = None
     schema: Struct | None = None
 
@@ -41,9 +55,21 @@ class Kind:
         """How messages name the resource: `daemonsets.apps`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
+    @property
+    def title(self) -> str:
+        """How messages name the kind: `DaemonSet.apps`."""
+        return f"{self.name}.{self.group}" if self.group else self.name
 
-_KEPT = frozenset({"GET", "POST", "PATCH", "DELETE"})
+    def details(self, name: str | None) -> dict[str, str]:
+        """How a Status names an object of it, or all of them."""
+        group = {"group": self.group} if self.group else {}
+        return {**({"name": name} if name else {}), **group, "kind": self.plural}
+
+
+_MADE = frozenset({"GET", "POST", "PATCH"})
+_KEPT = _MADE | {"DELETE"}
 _RBAC = "rbac.authorization.k8s.io"
+_ADMISSION = "admissionregistration.k8s.io"
 
 NAMESPACE = Kind(name="Namespace", plural="namespaces", group="", namespaced=False, verbs=_KEPT, schema=top_level())
 CONFIG_MAP = Kind(
@@ -54,27 +80,68 @@ SERVICE_ACCOUNT = Kind(
     name="ServiceAccount",
     plural="serviceaccounts",
     group="",
-    verbs=frozenset({"GET", "POST", "DELETE", "LIST"}),
+    verbs=_KEPT | {"LIST"},
     subresource="token",
     schema=top_level(),
+)
+CLUSTER_ROLE = Kind(
+    name="ClusterRole",
+    plural="clusterroles",
+    group=_RBAC,
+    namespaced=False,
+    verbs=_MADE,
+    schema=top_level(rules=POLICY_RULES, aggregationRule=AGGREGATION_RULE),
 )
 CLUSTER_ROLE_BINDING = Kind(
     name="ClusterRoleBinding",
     plural="clusterrolebindings",
     group=_RBAC,
     namespaced=False,
-    verbs=frozenset({"GET", "POST", "DELETE"}),
-    schema=top_level(
-        roleRef=Struct(fields={"apiGroup": TEXT, "kind": TEXT, "name": TEXT}, atomic=True),
-        subjects=Items(item=Struct(fields={"apiGroup": TEXT, "kind": TEXT, "name": TEXT, "namespace": TEXT})),
-    ),
+    verbs=_KEPT,
+    schema=top_level(roleRef=ROLE_REF, subjects=ROLE_SUBJECTS),
+)
+ROLE_BINDING = Kind(
+    name="RoleBinding",
+    plural="rolebindings",
+    group=_RBAC,
+    verbs=_KEPT | {"LIST"},
+    listed_everywhere=True,
+    schema=top_level(roleRef=ROLE_REF, subjects=ROLE_SUBJECTS),
+)
+ADMISSION_POLICY = Kind(
+    name="ValidatingAdmissionPolicy",
+    plural="validatingadmissionpolicies",
+    group=_ADMISSION,
+    namespaced=False,
+    verbs=_MADE,
+    schema=top_level(spec=ADMISSION_POLICY_SPEC),
+)
+ADMISSION_BINDING = Kind(
+    name="ValidatingAdmissionPolicyBinding",
+    plural="validatingadmissionpolicybindings",
+    group=_ADMISSION,
+    namespaced=False,
+    verbs=_MADE,
+    schema=top_level(spec=ADMISSION_BINDING_SPEC),
 )
 DAEMON_SET = Kind(
     name="DaemonSet", plural="daemonsets", group="apps", verbs=_KEPT, schema=top_level(spec=DAEMON_SET_SPEC)
 )
 NODE = Kind(name="Node", plural="nodes", group="", namespaced=False, verbs=frozenset({"LIST"}))
 
-KINDS = (NAMESPACE, CONFIG_MAP, SECRET, SERVICE_ACCOUNT, CLUSTER_ROLE_BINDING, DAEMON_SET, NODE)
+KINDS = (
+    NAMESPACE,
+    CONFIG_MAP,
+    SECRET,
+    SERVICE_ACCOUNT,
+    CLUSTER_ROLE,
+    CLUSTER_ROLE_BINDING,
+    ROLE_BINDING,
+    ADMISSION_POLICY,
+    ADMISSION_BINDING,
+    DAEMON_SET,
+    NODE,
+)
 _BY_PATH = {(kind.group, kind.plural): kind for kind in KINDS}
 
 
@@ -103,25 +170,12 @@ class Route:
         """Whether it changes an object. A TokenRequest does not."""
         return self.subresource is None and self.verb in ("POST", "PATCH", "DELETE")
 
-    def require_answered(self) -> None:
-        """Refuse what the product does not send.
-
-        Raises:
-            ApiRefusal: 404 or 405.
-        """
+    @property
+    def is_answered(self) -> bool:
+        """Whether the product sends it."""
         if self.subresource is not None:
-            if self.subresource != self.kind.subresource:
-                raise unknown_path()
-            answered = self.verb == "POST"
-        else:
-            answered = self.verb in self.kind.verbs and (self.name is None) == (self.verb in ("POST", "LIST"))
-        if not answered:
-            raise ApiRefusal(405, "the server does not allow this method on the requested resource")
-
-
-def unknown_path() -> ApiRefusal:
-    """404 for a path that means nothing here."""
-    return ApiRefusal(404, "the server could not find the requested resource")
+            return self.verb == "POST" and self.subresource == self.kind.subresource
+        return self.verb in self.kind.verbs and (self.name is None) == (self.verb in ("POST", "LIST"))
 
 
 def route(method: str, path: str) -> Route | None:
@@ -139,9 +193,12 @@ def route(method: str, path: str) -> Route | None:
     if not 1 <= len(rest) <= 3 or not all(rest):
         return None
     kind = _BY_PATH.get((group, rest[0]))
-    if kind is None or kind.namespaced != (namespace is not None):
+    if kind is None:
         return None
     name = rest[1] if len(rest) > 1 else None
     subresource = rest[2] if len(rest) > 2 else None
     verb = "LIST" if method == "GET" and name is None else method
+    in_namespaces = kind.namespaced and not (verb == "LIST" and kind.listed_everywhere)
+    if in_namespaces != (namespace is not None):
+        return None
     return Route(verb=verb, kind=kind, namespace=namespace, name=name, subresource=subresource)

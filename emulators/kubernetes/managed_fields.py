@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from .kinds import Kind
 from .schema import Items, Leaf, Schema, StringMap, Struct
 from .statuses import ApiRefusal
 
@@ -30,7 +31,16 @@ def owned_leaves(schema: Struct, obj: dict[str, Any]) -> dict[Path, Any]:
     return dict(_leaves(schema, body | {"metadata": known}, ()))
 
 
-def entry(*, manager: str, operation: str, api_version: str, time: str, fields: set[Path]) -> dict[str, Any]:
+def own_all(kind: Kind, obj: dict[str, Any], *, manager: str, time: str) -> None:
+    """Let whoever creates an object own all that is in it, in place."""
+    assert kind.schema is not None
+    fields = set(owned_leaves(kind.schema, obj))
+    if fields:
+        line = _entry(manager=manager, operation="Update", api_version=kind.api_version, time=time, fields=fields)
+        obj["metadata"]["managedFields"] = [line]
+
+
+def _entry(*, manager: str, operation: str, api_version: str, time: str, fields: set[Path]) -> dict[str, Any]:
     """One line of managedFields."""
     return {
         "manager": manager,
@@ -66,15 +76,17 @@ def apply(
             mine = fields
             continue
         taken = fields & changed
-        conflicts += [(line["manager"], "".join(_dotted(path))) for path in sorted(taken)]
+        conflicts += [(_named(line), "".join(_dotted(path))) for path in sorted(taken)]
         others.append((line, fields - taken))
     if conflicts and not force:
         raise _conflict(conflicts)
 
     result = copy.deepcopy(live)
     owned_by_others: set[Path] = set().union(*(fields for _line, fields in others))
+    owned = owned_by_others | set(leaves)
+    dropped = {path for path in mine - owned if not any(one[: len(path)] == path for one in owned)}
     # An item's key comes last: with it goes the item.
-    for path in sorted(mine - set(leaves) - owned_by_others, key=lambda path: (_is_item_key(path), path)):
+    for path in sorted(dropped, key=lambda path: (_is_item_key(path), path)):
         _remove(result, path)
     _merge(schema, result, {key: value for key, value in wanted.items() if key != "metadata"})
     for key in ("labels", "annotations"):
@@ -82,7 +94,7 @@ def apply(
             result["metadata"].setdefault(key, {}).update(wanted["metadata"][key])
 
     kept = [line | {"fieldsV1": _to_tree(fields)} for line, fields in others if fields]
-    own = entry(manager=manager, operation="Apply", api_version=live["apiVersion"], time=time, fields=set(leaves))
+    own = _entry(manager=manager, operation="Apply", api_version=live["apiVersion"], time=time, fields=set(leaves))
     if result == live and mine == set(leaves):
         return result
     result["metadata"]["managedFields"] = [*kept, own]
@@ -90,7 +102,7 @@ def apply(
 
 
 def _leaves(schema: Schema, value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    if isinstance(schema, Leaf) or value is None:
+    if isinstance(schema, Leaf) or value is None or (value in ({}, []) and path[:1] != ("f:metadata",)):
         yield path, value
     elif isinstance(schema, StringMap):
         if schema.atomic:
@@ -187,15 +199,26 @@ def _dotted(path: Path) -> Iterator[str]:
 
 
 def _conflict(conflicts: list[tuple[str, str]]) -> ApiRefusal:
-    count = f"{len(conflicts)} conflict" + ("s" if len(conflicts) > 1 else "")
-    managers = ", ".join(sorted({f'"{manager}"' for manager, _path in conflicts}))
+    if len(conflicts) == 1:
+        text = "1 conflict: conflict with {}: {}".format(*conflicts[0])
+    else:
+        lines = []
+        for manager in sorted({manager for manager, _path in conflicts}):
+            lines.append(f"conflicts with {manager}:")
+            lines += [f"- {path}" for holder, path in conflicts if holder == manager]
+        text = f"{len(conflicts)} conflicts: " + "\n".join(lines)
     return ApiRefusal(
         409,
-        f"Apply failed with {count}: conflicts with {managers}: " + ", ".join(path for _manager, path in conflicts),
+        f"Apply failed with {text}",
         details={
             "causes": [
-                {"reason": "FieldManagerConflict", "message": f'conflict with "{manager}"', "field": path}
+                {"reason": "FieldManagerConflict", "message": f"conflict with {manager}", "field": path}
                 for manager, path in conflicts
             ]
         },
     )
+
+
+def _named(line: dict[str, Any]) -> str:
+    """How conflicts name a manager."""
+    return f'"{line["manager"]}"' + ("" if line["operation"] == "Apply" else f" using {line['apiVersion']}")

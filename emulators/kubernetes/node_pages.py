@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,10 +15,14 @@ from ..engine import Clock
 from .kinds import NODE
 from .objects import Object, ObjectStore
 from .requests import Request
-from .statuses import ApiRefusal
+from .statuses import ApiRefusal, not_emulated
+from .validation import is_label
 
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 """The only form in which the product asks for Nodes."""
+
+_LABEL = re.compile(r"(?P<key>[^=!<>,()\s]+)=(?P<value>[^=!<>,()\s]+)")
+"""A selector of one label and its value, whatever is in them."""
 
 _REMEMBERED = timedelta(minutes=5)
 """etcd compacts every five minutes; older continuations are refused."""
@@ -43,18 +48,17 @@ class NodePages:
         """One page.
 
         Raises:
-            ApiRefusal: 406 for another form, 400 for a selector or limit that makes no sense, 410 for a continuation
-                that is too old.
+            ApiRefusal: 400 for a limit or continuation that makes no sense, 410 for a continuation that is too old;
+                501 for another form and for selectors of more than one label.
         """
-        if request.headers.get("accept") != METADATA_ONLY:
-            raise ApiRefusal(406, f"the emulated API lists Nodes only as {METADATA_ONLY}")
+        request.require_accept(METADATA_ONLY)
         query = request.query("labelSelector", "limit", "continue")
         limit = _limit(query.get("limit", "0"))
         if "continue" in query:
             rest = self._continued(query["continue"])
         else:
             rest = _Rest(
-                nodes=self._selected(query.get("labelSelector", "")),
+                nodes=selected(self._store.all_of(NODE), query.get("labelSelector", "")),
                 version=self._store.version,
                 since=self._clock.now(),
             )
@@ -89,11 +93,20 @@ class NodePages:
             )
         return rest
 
-    def _selected(self, selector: str) -> list[Object]:
-        key, equals, value = selector.partition("=")
-        if not (key and equals and value) or any(character in selector for character in ",!()"):
-            raise ApiRefusal(400, f"the emulated API takes a selector of one label and value, not {selector!r}")
-        return [node for node in self._store.all_of(NODE) if node["metadata"].get("labels", {}).get(key) == value]
+
+def selected(objects: list[Object], selector: str) -> list[Object]:
+    """Those whose labels a selector chooses.
+
+    Raises:
+        ApiRefusal: 400 for one that cannot be, 501 for another selector than the product sends.
+    """
+    one = _LABEL.fullmatch(selector)
+    if one is None:
+        raise not_emulated(f"a list by {selector!r} instead of one label and its value")
+    key, value = one["key"], one["value"]
+    if not is_label(key, value):
+        raise ApiRefusal(400, f"unable to parse requirement: {selector!r}")
+    return [found for found in objects if found["metadata"].get("labels", {}).get(key) == value]
 
 
 def _limit(text: str) -> int:

@@ -14,10 +14,21 @@ from urllib.parse import parse_qsl, urlsplit
 from . import schema
 from .kinds import Route
 from .objects import Object
-from .statuses import ApiRefusal, invalid
+from .statuses import ApiRefusal, invalid, not_emulated
 
 JSON = "application/json"
 APPLY_PATCH = "application/apply-patch+yaml"
+
+_UNSENT_FORMS = frozenset(
+    {
+        "application/yaml",
+        "application/vnd.kubernetes.protobuf",
+        "application/json-patch+json",
+        "application/merge-patch+json",
+        "application/strategic-merge-patch+json",
+    }
+)
+"""Content types that a kube-apiserver takes at one request or another, and the product never sends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,24 +54,35 @@ class Request:
         """The query's parameters.
 
         Raises:
-            ApiRefusal: 400 for one that is not among the known, or comes twice.
+            ApiRefusal: 501 for one that is not among the known, or comes twice.
         """
         pairs = parse_qsl(urlsplit(self.target).query, keep_blank_values=True)
         query = dict(pairs)
         unknown = sorted(set(query) - set(known))
         if unknown or len(query) != len(pairs):
-            raise ApiRefusal(
-                400, f"the emulated API does not take these parameters (twice): {unknown or sorted(query)}"
-            )
+            raise not_emulated(f"{self.method} with the parameters {unknown or 'that come twice'}")
         return query
+
+    def require_accept(self, form: str) -> None:
+        """Refuse to answer in another form than the product asks for here.
+
+        Raises:
+            ApiRefusal: 501.
+        """
+        accepted = self.headers.get("accept", "")
+        if accepted != form:
+            raise not_emulated(f"{self.method} {self.path} in the form {accepted!r}")
 
     def sent_object(self, content_type: str) -> dict[str, Any]:
         """The body's object.
 
         Raises:
-            ApiRefusal: 415 for another content type, 400 for no object.
+            ApiRefusal: 501 for another content type of the API's, or none; 415 for any other, 400 for no object.
         """
-        if self.headers.get("content-type", "") != content_type:
+        sent_type = self.headers.get("content-type", "")
+        if not sent_type or (sent_type != content_type and sent_type in _UNSENT_FORMS | {JSON, APPLY_PATCH}):
+            raise not_emulated(f"{self.method} with a body of type {sent_type!r}")
+        if sent_type != content_type:
             raise ApiRefusal(
                 415, f"the body of the request was in an unknown format - accepted media types include: {content_type}"
             )
@@ -82,13 +104,22 @@ def named_object(request: Request, route: Route, content_type: str) -> Object:
     """The body as an object of the route's kind and namespace.
 
     Raises:
-        ApiRefusal: 400 for another kind, an unknown field or another namespace; 422 without a name.
+        ApiRefusal: 400 for another kind, an unknown field (500 in an apply) or another namespace; 422 without a name.
     """
     kind = route.kind
     sent = request.sent_object(content_type)
     _require_kind(sent, kind.api_version, kind.name)
     assert kind.schema is not None
-    schema.check(kind.schema, sent, kind=kind.name)
+    applied = content_type == APPLY_PATCH
+    try:
+        schema.check(kind.schema, sent, keyed=applied)
+    except schema.Undecodable as problem:
+        if applied:
+            # A kube-apiserver has no reason for it, only an error of its own: 500.
+            raise ApiRefusal(
+                500, f"failed to create typed patch object (Kind={kind.name}): {problem}", reason=""
+            ) from None
+        raise _unhandled(kind.name, f"strict decoding error: {problem}") from None
     metadata = sent.setdefault("metadata", {})
     if not metadata.get("name"):
         raise invalid(kind.name, "", [("metadata.name", "Required value: name or generateName is required")])
@@ -114,15 +145,18 @@ def delete_options(request: Request) -> DeleteOptions:
     """Read the body of a DELETE.
 
     Raises:
-        ApiRefusal: 400 for anything but preconditions.uid and propagationPolicy.
+        ApiRefusal: 501 for anything but preconditions.uid and propagationPolicy, 422 for a policy that there is not.
     """
     sent = request.sent_object(JSON)
     _require_kind(sent, "v1", "DeleteOptions")
     conditions = sent.get("preconditions", {})
     policy = sent.get("propagationPolicy", "Background")
     known = {"apiVersion", "kind", "preconditions", "propagationPolicy"}
-    if set(sent) - known or set(conditions) - {"uid"} or policy not in ("Background", "Foreground"):
-        raise ApiRefusal(400, "the emulated API takes preconditions.uid and propagationPolicy Background or Foreground")
+    if policy not in ("Background", "Foreground", "Orphan"):
+        problem = 'Unsupported value: supported values: "Background", "Foreground", "Orphan"'
+        raise invalid("DeleteOptions.meta.k8s.io", "", [("propagationPolicy", problem)])
+    if set(sent) - known or set(conditions) - {"uid"} or policy == "Orphan":
+        raise not_emulated("a delete with more than preconditions.uid and propagationPolicy Background or Foreground")
     return DeleteOptions(uid=conditions.get("uid"), foreground=policy == "Foreground")
 
 
@@ -134,10 +168,15 @@ def token_seconds(request: Request) -> int:
     """
     sent = request.sent_object(JSON)
     _require_kind(sent, "authentication.k8s.io/v1", "TokenRequest")
-    seconds = sent.get("spec", {}).get("expirationSeconds", 3600)
-    whole = isinstance(seconds, int) and not isinstance(seconds, bool)
-    if set(sent) - {"apiVersion", "kind", "spec"} or not whole:
-        raise ApiRefusal(400, "the emulated API takes a TokenRequest with spec.expirationSeconds only")
+    spec = sent.get("spec", {})
+    seconds = spec.get("expirationSeconds", 3600)
+    more = (set(sent) - {"apiVersion", "kind", "spec"}) | (set(spec) - {"expirationSeconds"})
+    if more:
+        raise not_emulated(f"a TokenRequest with {sorted(more)}")
+    try:
+        schema.check(schema.NUMBER, seconds, "spec.expirationSeconds")
+    except schema.Undecodable as problem:
+        raise _unhandled("TokenRequest", str(problem)) from None
     return int(seconds)
 
 
@@ -150,6 +189,10 @@ def is_forced(query: Mapping[str, str]) -> bool:
     if query.get("force", "false") not in ("true", "false"):
         raise ApiRefusal(400, 'the parameter "force" is not a boolean')
     return query.get("force") == "true"
+
+
+def _unhandled(kind: str, problem: str) -> ApiRefusal:
+    return ApiRefusal(400, f'{kind} in version "v1" cannot be handled as a {kind}: {problem}')
 
 
 def _require_kind(sent: dict[str, Any], api_version: str, kind: str) -> None:

@@ -10,11 +10,10 @@ misspelt ones (fieldValidation=Strict). List keys and atomic maps are those of K
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-from .statuses import ApiRefusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +33,10 @@ class Struct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StringMap:
-    """A map of any keys to strings."""
+    """A map of any keys to strings, which may have to be quantities (`10m`, `64Mi`)."""
 
     atomic: bool = False
+    quantities: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +46,8 @@ class Items:
     item: Schema
     key: str | None = field(default=None)
 
+
+_QUANTITY = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?", re.ASCII)
 
 Schema = Leaf | Struct | StringMap | Items
 
@@ -69,7 +71,7 @@ METADATA = _struct(
 )
 
 _KEY_SELECTOR = _struct(atomic=True, name=TEXT, key=TEXT, optional=FLAG)
-_RESOURCES = _struct(requests=StringMap(), limits=StringMap())
+_RESOURCES = _struct(requests=StringMap(quantities=True), limits=StringMap(quantities=True))
 _CONTAINER = _struct(
     name=TEXT,
     image=TEXT,
@@ -120,39 +122,70 @@ DAEMON_SET_SPEC = _struct(
     revisionHistoryLimit=NUMBER,
 )
 
+_LABEL_SELECTOR = _struct(atomic=True, matchLabels=StringMap())
+_TEXTS = Items(item=TEXT)
+
+ROLE_REF = _struct(atomic=True, apiGroup=TEXT, kind=TEXT, name=TEXT)
+ROLE_SUBJECTS = Items(item=_struct(apiGroup=TEXT, kind=TEXT, name=TEXT, namespace=TEXT))
+POLICY_RULES = Items(item=_struct(apiGroups=_TEXTS, resources=_TEXTS, verbs=_TEXTS))
+AGGREGATION_RULE = _struct(clusterRoleSelectors=Items(item=_LABEL_SELECTOR))
+ADMISSION_POLICY_SPEC = _struct(
+    failurePolicy=TEXT,
+    matchConstraints=_struct(
+        atomic=True,
+        matchPolicy=TEXT,
+        namespaceSelector=_LABEL_SELECTOR,
+        objectSelector=_LABEL_SELECTOR,
+        resourceRules=Items(
+            item=_struct(apiGroups=_TEXTS, apiVersions=_TEXTS, operations=_TEXTS, resources=_TEXTS, scope=TEXT)
+        ),
+    ),
+    matchConditions=Items(item=_struct(name=TEXT, expression=TEXT), key="name"),
+    validations=Items(item=_struct(expression=TEXT, message=TEXT, reason=TEXT)),
+)
+ADMISSION_BINDING_SPEC = _struct(policyName=TEXT, validationActions=_TEXTS)
+
 
 def top_level(**fields: Schema) -> Struct:
     """The schema of a whole object: what every object has, and these fields."""
     return Struct(fields={"apiVersion": TEXT, "kind": TEXT, "metadata": METADATA, **fields})
 
 
-def check(schema: Schema, value: Any, *, kind: str, path: str = "") -> None:
+class Undecodable(Exception):
+    """A value that the schema does not allow, and where."""
+
+
+def check(schema: Schema, value: Any, path: str = "", *, keyed: bool = False) -> None:
     """Decode strictly.
 
+    Arguments:
+        keyed: whether items that are merged by a key need it, each another one (as applies do, and creates do not).
+
     Raises:
-        ApiRefusal: 400 for an unknown field or a value of the wrong type.
+        Undecodable: for an unknown field or a value of the wrong type.
     """
     if isinstance(schema, Leaf):
         # bool is an int to Python, and not to the API.
         if type(value) not in schema.types:
-            raise _undecodable(kind, f"cannot unmarshal {type(value).__name__} into field {path or '.'}")
+            raise Undecodable(f"{path or '.'}: {type(value).__name__}")
     elif isinstance(schema, Items):
         if not isinstance(value, list):
-            raise _undecodable(kind, f"cannot unmarshal {type(value).__name__} into list {path}")
+            raise Undecodable(f"{path}: {type(value).__name__} instead of a list")
         for index, item in enumerate(value):
-            check(schema.item, item, kind=kind, path=f"{path}[{index}]")
+            check(schema.item, item, f"{path}[{index}]", keyed=keyed)
+        keys = [item.get(schema.key) for item in value] if keyed and schema.key is not None else []
+        if None in keys or len(set(keys)) < len(keys):
+            raise Undecodable(f"{path}: an item without {schema.key}, or two with the same")
     else:
         if not isinstance(value, dict):
-            raise _undecodable(kind, f"cannot unmarshal {type(value).__name__} into object {path or '.'}")
+            raise Undecodable(f"{path or '.'}: {type(value).__name__} instead of an object")
         for key, inner in value.items():
             below = f"{path}.{key}" if path else key
             if isinstance(schema, StringMap):
-                check(TEXT, inner, kind=kind, path=below)
+                check(TEXT, inner, below)
+                if schema.quantities and not _QUANTITY.fullmatch(inner):
+                    raise Undecodable(f"{below}: no quantity")
             elif key not in schema.fields:
-                raise _undecodable(kind, f'strict decoding error: unknown field "{below}"')
+                raise Undecodable(f'unknown field "{below}"')
             else:
-                check(schema.fields[key], inner, kind=kind, path=below)
-
-
-def _undecodable(kind: str, problem: str) -> ApiRefusal:
-    return ApiRefusal(400, f'{kind} in version "v1" cannot be handled as a {kind}: {problem}')
+                check(schema.fields[key], inner, below, keyed=keyed)

@@ -10,16 +10,29 @@ import ssl
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Protocol
 
-from ..engine import ReplyLost
+from ..engine import Answer, ReplyLost
 from .certificates import make_server_context
-from .cluster import EmulatedCluster
 from .requests import Request
+from .statuses import ApiRefusal, not_emulated
 
 _HOST = "127.0.0.1"
 _MAXIMUM_BODY_BYTES = 3 * 1024 * 1024
 """What a kube-apiserver takes."""
+
+
+class Answering(Protocol):
+    """A cluster as its server sees it."""
+
+    name: str
+
+    def answer(self, request: Request) -> Answer:
+        """Answer one request.
+
+        Raises:
+            ReplyLost: drop the connection.
+        """
 
 
 class ApiServer:
@@ -30,7 +43,7 @@ class ApiServer:
         ca_pem: what its certificate is to be checked against.
     """
 
-    def __init__(self, cluster: EmulatedCluster) -> None:
+    def __init__(self, cluster: Answering) -> None:
         """Start to listen; answers from now on."""
         context, self.ca_pem = make_server_context(cluster=cluster.name, host=_HOST)
         self._server = _Server(cluster, context)
@@ -55,7 +68,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, cluster: EmulatedCluster, context: ssl.SSLContext) -> None:
+    def __init__(self, cluster: Answering, context: ssl.SSLContext) -> None:
         super().__init__((_HOST, 0), _Handler)
         self.cluster = cluster
         self._connections: set[socket.socket] = set()
@@ -107,20 +120,28 @@ class _Handler(BaseHTTPRequestHandler):
     def handle_any(self) -> None:
         """Answer any method."""
         length = self.headers.get("Content-Length", "0")
-        if not length.isdigit() or int(length) > _MAXIMUM_BODY_BYTES or "Transfer-Encoding" in self.headers:
-            self.send_error(413)
+        if not length.isdigit() or "Transfer-Encoding" in self.headers:
+            self.close_connection = True
+            self._send(not_emulated("a body of a length that is not said before").to_answer())
+            return
+        body = self.rfile.read(int(length))
+        if len(body) > _MAXIMUM_BODY_BYTES:
+            self._send(ApiRefusal(413, f"Request entity too large: limit is {_MAXIMUM_BODY_BYTES}").to_answer())
             return
         request = Request(
             method=self.command,
             target=self.path,
             headers={name.lower(): value for name, value in self.headers.items()},
-            body=self.rfile.read(int(length)),
+            body=body,
         )
         try:
             answer = self.server.cluster.answer(request)
         except ReplyLost:
             self.close_connection = True
             return
+        self._send(answer)
+
+    def _send(self, answer: Answer) -> None:
         self.send_response(answer.status)
         for name, value in answer.headers.items():
             self.send_header(name, value)

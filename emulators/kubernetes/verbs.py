@@ -10,8 +10,8 @@ from typing import Any
 
 from . import defaults, managed_fields
 from .access import AccessControl, forbidden
-from .kinds import CONFIG_MAP, DAEMON_SET, NAMESPACE, SERVICE_ACCOUNT, Route
-from .node_pages import NodePages
+from .kinds import CONFIG_MAP, DAEMON_SET, NAMESPACE, NODE, SERVICE_ACCOUNT, Route
+from .node_pages import NodePages, selected
 from .objects import Object, ObjectStore
 from .requests import (
     APPLY_PATCH,
@@ -22,10 +22,11 @@ from .requests import (
     named_object,
     token_seconds,
 )
-from .statuses import ApiRefusal, conflict, invalid, not_found
+from .statuses import ApiRefusal, already_exists, conflict, invalid, not_emulated, not_found
 from .validation import validate, validate_change
 
 _PERMANENT_NAMESPACES = ("default", "kube-system", "kube-public", "kube-node-lease")
+_SAID_ONCE = ("apiVersion", "kind")
 _STALE = "the object has been modified; please apply your changes to the latest version and try again"
 
 
@@ -54,7 +55,10 @@ class Verbs:
         Raises:
             ApiRefusal: as the real API refuses.
         """
-        route.require_answered()
+        if not route.is_answered:
+            raise not_emulated(f"{request.method} {request.path}")
+        if route.kind is not NODE:
+            request.require_accept(JSON)
         if route.subresource is not None:
             return 201, self._token(route, request)
         if route.verb == "LIST":
@@ -93,14 +97,20 @@ class Verbs:
         return standing
 
     def _list(self, route: Route, request: Request) -> dict[str, Any]:
-        if route.kind is not SERVICE_ACCOUNT:
+        kind = route.kind
+        if kind is NODE:
             return self._pages.answer(request)
-        request.query()
+        items = self._store.all_of(kind, route.namespace)
+        if kind.listed_everywhere:
+            items = selected(items, request.query("labelSelector").get("labelSelector", ""))
+        else:
+            request.query()
         return {
-            "kind": "ServiceAccountList",
-            "apiVersion": "v1",
+            "kind": f"{kind.name}List",
+            "apiVersion": kind.api_version,
             "metadata": {"resourceVersion": self._store.version},
-            "items": self._store.all_of(SERVICE_ACCOUNT, route.namespace),
+            # In a list, its items' kind is said once for all.
+            "items": [{key: value for key, value in item.items() if key not in _SAID_ONCE} for item in items],
         }
 
     def _token(self, route: Route, request: Request) -> dict[str, Any]:
@@ -108,13 +118,18 @@ class Verbs:
         assert route.namespace is not None
         assert route.name is not None
         seconds = token_seconds(request)
-        token, expires_at = self._access.issue(route.namespace, route.name, seconds=seconds)
+        issued = self._access.issue(route.namespace, route.name, seconds=seconds)
         return {
             "kind": "TokenRequest",
             "apiVersion": "authentication.k8s.io/v1",
-            "metadata": {"name": route.name, "namespace": route.namespace, "creationTimestamp": self._store.time()},
-            "spec": {"expirationSeconds": seconds},
-            "status": {"token": token, "expirationTimestamp": expires_at.strftime("%Y-%m-%dT%H:%M:%SZ")},
+            "metadata": {
+                "name": route.name,
+                "namespace": route.namespace,
+                "uid": issued.account_uid,
+                "creationTimestamp": self._store.time(),
+            },
+            "spec": {"expirationSeconds": seconds, "boundObjectRef": None},
+            "status": {"token": issued.token, "expirationTimestamp": issued.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ")},
         }
 
     def _create(self, route: Route, request: Request) -> Object:
@@ -128,24 +143,9 @@ class Verbs:
         defaults.fill(kind, obj)
         validate(kind, obj)
         if self._store.get(kind, route.namespace, name) is not None:
-            raise ApiRefusal(
-                409,
-                f'{kind.qualified} "{name}" already exists',
-                reason="AlreadyExists",
-                details={"name": name, "kind": kind.plural},
-            )
-        assert kind.schema is not None
-        obj["metadata"]["managedFields"] = [
-            managed_fields.entry(
-                manager=query.get("fieldManager", "unknown"),
-                operation="Update",
-                api_version=kind.api_version,
-                time=self._store.time(),
-                fields=set(managed_fields.owned_leaves(kind.schema, obj)),
-            )
-        ]
-        if kind is DAEMON_SET:
-            obj["metadata"]["generation"] = 1
+            raise already_exists(kind.qualified, name)
+        manager = query.get("fieldManager", "unknown")
+        managed_fields.own_all(kind, obj, manager=manager, time=self._store.time())
         return self.add_namespace(obj) if kind is NAMESPACE else self._store.add(obj)
 
     def _apply(self, route: Route, request: Request) -> Object:
@@ -160,7 +160,7 @@ class Verbs:
             )
         uid, version = wanted["metadata"].get("uid"), wanted["metadata"].get("resourceVersion")
         if not uid or not version:
-            raise ApiRefusal(422, "the emulated API takes an apply only with uid and resourceVersion as preconditions")
+            raise not_emulated("an apply without uid and resourceVersion as preconditions")
         live = self._store.get(kind, route.namespace, name)
         if live is None:
             raise conflict(
@@ -168,20 +168,20 @@ class Verbs:
                 name,
                 f"uid mismatch: the provided object specified uid {uid}, and no existing object was found",
             )
-        _require_uid(route, live, uid)
-        if live["metadata"]["resourceVersion"] != version:
-            raise conflict(kind.qualified, name, _STALE)
         assert kind.schema is not None
         changed = managed_fields.apply(
             kind.schema, live, wanted, manager=query["fieldManager"], force=force, time=self._store.time()
         )
+        if live["metadata"]["resourceVersion"] != version:
+            raise conflict(kind.qualified, name, _STALE)
+        if live["metadata"]["uid"] != uid:
+            raise invalid(kind.title, name, [("metadata.uid", "Invalid value: field is immutable")])
         defaults.fill(kind, changed)
         validate(kind, changed)
         validate_change(kind, live, changed)
         if changed == live:
             return live
-        if kind is DAEMON_SET and changed["spec"] != live["spec"]:
-            changed["metadata"]["generation"] += 1
+        defaults.count_change(kind, live, changed)
         return self._store.replace(changed)
 
     def _delete(self, route: Route, request: Request) -> dict[str, Any]:
@@ -196,17 +196,24 @@ class Verbs:
         if metadata.get("deletionTimestamp"):
             return live
         if route.kind is DAEMON_SET and options.foreground:
-            metadata |= {"deletionTimestamp": self._store.time(), "finalizers": ["foregroundDeletion"]}
+            metadata |= {
+                "deletionTimestamp": self._store.time(),
+                "deletionGracePeriodSeconds": 0,
+                "finalizers": ["foregroundDeletion"],
+            }
             stored = self._store.replace(live)
             self._when_pods_are_gone(stored)
             return stored
         self._store.remove(live)
+        if route.kind is SERVICE_ACCOUNT:
+            # One of the kinds of which a delete returns the object, though it is gone.
+            return live
         return {
             "kind": "Status",
             "apiVersion": "v1",
             "metadata": {},
             "status": "Success",
-            "details": {"name": metadata["name"], "kind": route.kind.plural, "uid": metadata["uid"]},
+            "details": {**route.kind.details(metadata["name"]), "uid": metadata["uid"]},
         }
 
     def _delete_namespace(self, route: Route, live: Object) -> Object:

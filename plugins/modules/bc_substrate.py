@@ -241,6 +241,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+msg:
+  description: Where the pool stands, in one line; on failure, why.
+  returned: always, unless the pool is not known
+  type: str
+  sample: "pool gpu-fleet: ready, 4 of 6 Nodes joined"
 plan:
   description: What was to be changed, with the fields and both their values.
   returned: always, unless what was given is not valid or could not be planned

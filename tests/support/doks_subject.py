@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from ansible_collections.better_compute.fleet.emulators.digitalocean import DigitalOcean
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.neighbours import ClusterApis
 from ansible_collections.better_compute.fleet.emulators.stand_ins import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels
@@ -129,17 +130,18 @@ class DoksSubject(EmulatedSubject):
 
 
 @contextmanager
-def doks_subject(folder: Path) -> Iterator[DoksSubject]:
+def doks_subject(folder: Path, *, apis: ClusterApis | None = None) -> Iterator[DoksSubject]:
     """A fresh DigitalOcean with nothing in it.
 
     Arguments:
         folder: for the token.
+        apis: where its clusters' APIs are; nowhere when it is None.
     """
     clock = VirtualClock()
     engine = Engine(clock)
     machines = InstantMachines()
     try:
-        with DigitalOcean(engine=engine, apis=UnreachableApis(), machines=machines) as cloud:
+        with DigitalOcean(engine=engine, apis=apis or UnreachableApis(), machines=machines) as cloud:
             token = folder / "digitalocean-token"
             token.write_text(cloud.token)
             settings = DoksSettings(

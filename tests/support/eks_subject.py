@@ -14,6 +14,7 @@ from typing import ClassVar
 from ansible_collections.better_compute.fleet.emulators.aws import AwsEmulator
 from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.neighbours import ClusterApis
 from ansible_collections.better_compute.fleet.emulators.stand_ins import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels
@@ -124,17 +125,18 @@ def credential_file(key: Credentials, folder: Path) -> dict[str, str]:
 
 
 @contextmanager
-def eks_subject(folder: Path) -> Iterator[EksSubject]:
+def eks_subject(folder: Path, *, apis: ClusterApis | None = None) -> Iterator[EksSubject]:
     """A fresh AWS with nothing in it.
 
     Arguments:
         folder: for the credentials.
+        apis: where its clusters' APIs are; nowhere when it is None.
     """
     clock = VirtualClock()
     engine = Engine(clock)
     machines = InstantMachines()
     try:
-        with AwsEmulator(engine=engine, apis=UnreachableApis(), machines=machines) as aws:
+        with AwsEmulator(engine=engine, apis=apis or UnreachableApis(), machines=machines) as aws:
             settings = EksSettings(
                 region="us-east-1",
                 cluster_role_arn="arn:aws:iam::111111111111:role/eks-cluster",

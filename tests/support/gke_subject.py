@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, Error, VirtualClock
 from ansible_collections.better_compute.fleet.emulators.gcp import GcpEmulator
+from ansible_collections.better_compute.fleet.emulators.neighbours import ClusterApis
 from ansible_collections.better_compute.fleet.emulators.stand_ins import InstantMachines, UnreachableApis
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import Taint
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import node_labels
@@ -157,17 +158,18 @@ class GkeSubject(EmulatedSubject):
 
 
 @contextmanager
-def gke_subject(folder: Path) -> Iterator[GkeSubject]:
+def gke_subject(folder: Path, *, apis: ClusterApis | None = None) -> Iterator[GkeSubject]:
     """A fresh project with nothing in it.
 
     Arguments:
         folder: for the credential.
+        apis: where its clusters' APIs are; nowhere when it is None.
     """
     clock = VirtualClock()
     engine = Engine(clock)
     machines = InstantMachines()
     try:
-        with GcpEmulator(engine=engine, apis=UnreachableApis(), machines=machines) as gcp:
+        with GcpEmulator(engine=engine, apis=apis or UnreachableApis(), machines=machines) as gcp:
             key = folder / "key.json"
             key.write_text(json.dumps(gcp.service_account_key()))
             settings = GkeSettings(

@@ -1,18 +1,25 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An emulated cluster over real TLS, on virtual time, and the way into it."""
+"""A cluster over real TLS, and the way into it: emulated and on virtual time, or a real kube-apiserver.
+
+`any_world` is both, one after the other: what a test says of the product is so on the real API too. The request log and
+the fault script are there on either. `world` is the emulated one alone, for tests of time, of very many Nodes, and of
+answers that no real API can be made to give.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Protocol
 
 import pytest
 
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, Entry, VirtualClock
 from ansible_collections.better_compute.fleet.emulators.kubernetes import ClusterUser, EmulatedCluster, KubernetesApis
+from ansible_collections.better_compute.fleet.emulators.kubernetes.server import ApiServer
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.access import (
     bootstrap_api,
     open_cluster,
@@ -22,6 +29,9 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.a
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import BootstrapAccess
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
+
+if TYPE_CHECKING:
+    from ansible_collections.better_compute.fleet.tests.support.controlplane.cluster import RealCluster
 
 POOL = PoolId("pool_01k00000000000000000000000")
 OTHER_POOL = PoolId("pool_01k99999999999999999999999")
@@ -44,25 +54,41 @@ class TwoUsers:
         return None
 
 
-@dataclass(kw_only=True)
-class World:
-    """One cluster and everything around it."""
+class Cluster(Protocol):
+    """What a test does to a cluster past its API."""
 
-    clock: VirtualClock
+    def put_node(self, name: str, *, labels: Mapping[str, str]) -> str:
+        """Register a Node, in place of any other of its name; returns its uid."""
+
+    def remove_node(self, name: str) -> None:
+        """Take a Node out."""
+
+    def daemon_sets(self) -> tuple[dict[str, Any], ...]:
+        """Those that are to have pods."""
+
+    def read(self, kind: str, name: str, namespace: str | None = None) -> dict[str, Any] | None:
+        """One object, None when there is none."""
+
+
+@dataclass(kw_only=True)
+class AnyWorld:
+    """One cluster and everything around it.
+
+    Attributes:
+        settle: lets Kubernetes' controllers end what is being deleted.
+        leftovers: what stands in the cluster and was not put there by Kubernetes itself.
+    """
+
     engine: Engine
-    apis: KubernetesApis
+    cluster: Cluster
     url: str
     ca_pem: str
+    settle: Callable[[], None]
+    leftovers: Callable[[], Sequence[str]]
     opened: list[ClusterApi] = field(default_factory=list)
 
-    @property
-    def cluster(self) -> EmulatedCluster:
-        cluster = self.apis.cluster("gpu")
-        assert cluster is not None
-        return cluster
-
     def bootstrap(self, token: str = BOOTSTRAP_TOKEN) -> BootstrapAccess:
-        expires_at = self.clock.now() + timedelta(minutes=15)
+        expires_at = self.engine.clock.now() + timedelta(minutes=15)
         return BootstrapAccess(endpoint=self.url, ca_pem=self.ca_pem, token=Secret(token), expires_at=expires_at)
 
     def open(self, pool_id: PoolId = POOL) -> ClusterApi:
@@ -91,20 +117,77 @@ class World:
     def calls(self, after: int) -> list[str]:
         return [_told(entry) for entry in self.engine.log.entries(after=after)]
 
+    def close(self) -> None:
+        for api in self.opened:
+            api.close()
+
+
+@dataclass(kw_only=True)
+class World(AnyWorld):
+    """One on virtual time."""
+
+    clock: VirtualClock
+    apis: KubernetesApis
+    cluster: EmulatedCluster
+
 
 def _told(entry: Entry) -> str:
     return f"{entry.call.name} {entry.call.target}"
 
 
 @pytest.fixture
-def world() -> Iterator[World]:
+def emulated_world() -> Iterator[World]:
     clock = VirtualClock()
     engine = Engine(clock)
     apis = KubernetesApis(engine=engine, authenticator=TwoUsers())
     url, ca_pem = apis.start("gpu")
-    made = World(clock=clock, engine=engine, apis=apis, url=url, ca_pem=ca_pem)
+    cluster = apis.cluster("gpu")
+    assert cluster is not None
+    made = World(
+        clock=clock,
+        engine=engine,
+        apis=apis,
+        cluster=cluster,
+        url=url,
+        ca_pem=ca_pem,
+        settle=lambda: clock.advance(10),
+        leftovers=lambda: [item.id for item in engine.inventory.items()],
+    )
     yield made
-    for api in made.opened:
-        api.close()
+    made.close()
     apis.close()
     engine.close()
+
+
+@pytest.fixture
+def real_world(real_cluster_api: RealCluster) -> Iterator[AnyWorld]:
+    from ansible_collections.better_compute.fleet.tests.support.controlplane.behind_engine import ClusterBehindEngine
+
+    engine = Engine()
+    cluster = ClusterBehindEngine(name="gpu", engine=engine, real=real_cluster_api)
+    real_cluster_api.let_judge(lambda token: TwoUsers().user(token, "gpu"))
+    server = ApiServer(cluster)
+    made = AnyWorld(
+        engine=engine,
+        cluster=cluster,
+        url=server.url,
+        ca_pem=server.ca_pem,
+        settle=real_cluster_api.settle,
+        leftovers=real_cluster_api.leftovers,
+    )
+    yield made
+    made.close()
+    server.close()
+    cluster.close()
+    engine.close()
+
+
+@pytest.fixture(params=["emulated_world", pytest.param("real_world", marks=pytest.mark.controlplane)])
+def any_world(request: pytest.FixtureRequest) -> AnyWorld:
+    made: AnyWorld = request.getfixturevalue(request.param)
+    return made
+
+
+@pytest.fixture
+def world(emulated_world: World) -> World:
+    return emulated_world

@@ -20,19 +20,24 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 
-from .conftest import LABEL, OTHER_POOL, POOL, SETTINGS, World
+from .conftest import LABEL, OTHER_POOL, POOL, SETTINGS, AnyWorld, World
 
 NAMESPACE = "better-compute"
 DAEMON_SET = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/bcd"
 
 
-def pod(world: World) -> dict[str, Any]:
+@pytest.fixture
+def world(any_world: AnyWorld) -> AnyWorld:
+    return any_world
+
+
+def pod(world: AnyWorld) -> dict[str, Any]:
     (daemon_set,) = world.cluster.daemon_sets()
     found: dict[str, Any] = daemon_set["spec"]["template"]["spec"]
     return found
 
 
-def test_the_first_call_creates_in_order(world: World) -> None:
+def test_the_first_call_creates_in_order(world: AnyWorld) -> None:
     api = world.open()
     mark = world.engine.log.mark
     assert apply_agent(api, pool_id=POOL, agent=SETTINGS)
@@ -43,7 +48,7 @@ def test_the_first_call_creates_in_order(world: World) -> None:
     ]
 
 
-def test_the_second_call_writes_nothing_and_reads_each_object_once(world: World) -> None:
+def test_the_second_call_writes_nothing_and_reads_each_object_once(world: AnyWorld) -> None:
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
     mark = world.engine.log.mark
@@ -55,7 +60,7 @@ def test_the_second_call_writes_nothing_and_reads_each_object_once(world: World)
     ]
 
 
-def test_a_new_image_is_applied_to_the_daemon_set_alone(world: World) -> None:
+def test_a_new_image_is_applied_to_the_daemon_set_alone(world: AnyWorld) -> None:
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
     mark = world.engine.log.mark
@@ -66,7 +71,7 @@ def test_a_new_image_is_applied_to_the_daemon_set_alone(world: World) -> None:
     assert not apply_agent(api, pool_id=POOL, agent=newer)
 
 
-def test_new_pins_reach_the_config_map_and_roll_the_pods(world: World) -> None:
+def test_new_pins_reach_the_config_map_and_roll_the_pods(world: AnyWorld) -> None:
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
     mark = world.engine.log.mark
@@ -81,7 +86,7 @@ def test_new_pins_reach_the_config_map_and_roll_the_pods(world: World) -> None:
     assert config["data"]["BCD_PINS"] == "cGlu,bmV3"
 
 
-def test_a_field_that_somebody_changed_by_hand_is_set_back(world: World) -> None:
+def test_a_field_that_somebody_changed_by_hand_is_set_back(world: AnyWorld) -> None:
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
     live = api.request("GET", DAEMON_SET)
@@ -90,7 +95,7 @@ def test_a_field_that_somebody_changed_by_hand_is_set_back(world: World) -> None
     assert pod(world)["containers"][0]["image"] == SETTINGS.image
 
 
-def change_by_hand(world: World, live: dict[str, Any], *, image: str) -> None:
+def change_by_hand(world: AnyWorld, live: dict[str, Any], *, image: str) -> None:
     body = {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
@@ -107,7 +112,7 @@ def change_by_hand(world: World, live: dict[str, Any], *, image: str) -> None:
 
 
 @pytest.mark.parametrize("first", ["nvidia", None])
-def test_a_runtime_class_can_be_given_and_taken_away(world: World, first: str | None) -> None:
+def test_a_runtime_class_can_be_given_and_taken_away(world: AnyWorld, first: str | None) -> None:
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=dataclasses.replace(SETTINGS, runtime_class=first))
     for wanted in ("gvisor", None, "nvidia", None):
@@ -117,7 +122,7 @@ def test_a_runtime_class_can_be_given_and_taken_away(world: World, first: str | 
         assert not apply_agent(api, pool_id=POOL, agent=settings)
 
 
-def test_a_runtime_class_of_the_first_create_can_be_taken_away(world: World) -> None:
+def test_a_runtime_class_of_the_first_create_can_be_taken_away(world: AnyWorld) -> None:
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
     bare = dataclasses.replace(SETTINGS, runtime_class=None)
@@ -126,7 +131,7 @@ def test_a_runtime_class_of_the_first_create_can_be_taken_away(world: World) -> 
     assert not apply_agent(api, pool_id=POOL, agent=bare)
 
 
-def test_a_namespace_without_our_label_is_left_alone(world: World) -> None:
+def test_a_namespace_without_our_label_is_left_alone(world: AnyWorld) -> None:
     world.put("Namespace", "/api/v1/namespaces", NAMESPACE)
     api = world.open()
     mark = world.engine.log.mark
@@ -135,7 +140,7 @@ def test_a_namespace_without_our_label_is_left_alone(world: World) -> None:
     assert world.writes(after=mark) == []
 
 
-def test_a_config_map_without_our_label_is_left_alone(world: World) -> None:
+def test_a_config_map_without_our_label_is_left_alone(world: AnyWorld) -> None:
     world.put("Namespace", "/api/v1/namespaces", NAMESPACE, labels={LABEL: POOL})
     world.put("ConfigMap", f"/api/v1/namespaces/{NAMESPACE}/configmaps", "bcd", data={"of": "somebody"})
     with pytest.raises(NotOurs, match="ConfigMap better-compute/bcd"):
@@ -145,7 +150,7 @@ def test_a_config_map_without_our_label_is_left_alone(world: World) -> None:
     assert live["data"] == {"of": "somebody"}
 
 
-def test_another_pools_bcd_is_left_alone(world: World) -> None:
+def test_another_pools_bcd_is_left_alone(world: AnyWorld) -> None:
     api = world.open()
     apply_agent(api, pool_id=OTHER_POOL, agent=SETTINGS)
     mark = world.engine.log.mark
@@ -155,7 +160,7 @@ def test_another_pools_bcd_is_left_alone(world: World) -> None:
     assert world.writes(after=mark) == []
 
 
-def test_an_object_that_changes_between_compare_and_apply_is_not_overwritten(world: World) -> None:
+def test_an_object_that_changes_between_compare_and_apply_is_not_overwritten(world: AnyWorld) -> None:
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
     live = api.request("GET", DAEMON_SET)
@@ -171,7 +176,7 @@ def test_an_object_that_changes_between_compare_and_apply_is_not_overwritten(wor
 
 
 @pytest.mark.parametrize("call", ["POST namespaces", "POST configmaps", "POST daemonsets"])
-def test_being_overtaken_at_any_create_is_no_failure(world: World, call: str) -> None:
+def test_being_overtaken_at_any_create_is_no_failure(world: AnyWorld, call: str) -> None:
     api = world.open()
 
     def overtake(_call: Call) -> None:
@@ -184,7 +189,7 @@ def test_being_overtaken_at_any_create_is_no_failure(world: World, call: str) ->
 
 
 @pytest.mark.parametrize("call", ["POST namespaces", "POST configmaps", "POST daemonsets"])
-def test_a_lost_reply_is_healed_by_the_next_pass(world: World, call: str) -> None:
+def test_a_lost_reply_is_healed_by_the_next_pass(world: AnyWorld, call: str) -> None:
     api = world.open()
     world.engine.faults.add("kubernetes", call, LostReply())
     with pytest.raises(ClusterUnreachable):
@@ -193,7 +198,8 @@ def test_a_lost_reply_is_healed_by_the_next_pass(world: World, call: str) -> Non
     assert not apply_agent(api, pool_id=POOL, agent=SETTINGS)
 
 
-def test_removing_says_gone_only_when_pods_and_namespace_are(world: World) -> None:
+def test_removing_says_gone_only_when_pods_and_namespace_are(emulated_world: World) -> None:
+    world = emulated_world
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
     write_join_token(api, pool_id=POOL, token=Secret("a-join-token"))
@@ -208,33 +214,45 @@ def test_removing_says_gone_only_when_pods_and_namespace_are(world: World) -> No
     assert [item.id for item in world.engine.inventory.items() if NAMESPACE in item.id] == []
 
 
-def test_removing_again_writes_nothing(world: World) -> None:
+def test_removing_comes_to_an_end_with_the_namespace_gone(world: AnyWorld) -> None:
+    api = world.open()
+    apply_agent(api, pool_id=POOL, agent=SETTINGS)
+    write_join_token(api, pool_id=POOL, token=Secret("a-join-token"))
+    passes = 0
+    while not remove_agent(api, pool_id=POOL):
+        world.settle()
+        passes += 1
+        assert passes < 5
+    assert world.cluster.read("Namespace", NAMESPACE) is None
+
+
+def test_removing_again_writes_nothing(world: AnyWorld) -> None:
     api = world.open()
     mark = world.engine.log.mark
     assert remove_agent(api, pool_id=POOL)
     assert world.writes(after=mark) == []
 
 
-def test_nothing_is_applied_into_a_namespace_that_is_going(world: World) -> None:
+def test_nothing_is_applied_into_a_namespace_that_is_going(world: AnyWorld) -> None:
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
     remove_agent(api, pool_id=POOL)
-    world.clock.advance(10)
+    world.settle()
     remove_agent(api, pool_id=POOL)
     with pytest.raises(ClusterConflict, match="being deleted"):
         apply_agent(api, pool_id=POOL, agent=SETTINGS)
-    world.clock.advance(10)
+    world.settle()
     assert apply_agent(api, pool_id=POOL, agent=SETTINGS)
 
 
-def test_removing_leaves_what_lost_our_label(world: World) -> None:
+def test_removing_leaves_what_lost_our_label(world: AnyWorld) -> None:
     world.put("Namespace", "/api/v1/namespaces", NAMESPACE)
     world.put("ConfigMap", f"/api/v1/namespaces/{NAMESPACE}/configmaps", "bcd")
     assert remove_agent(world.open(), pool_id=POOL)
     assert world.cluster.read("ConfigMap", "bcd", NAMESPACE) is not None
 
 
-def test_removing_never_hits_a_successor(world: World) -> None:
+def test_removing_never_hits_a_successor(world: AnyWorld) -> None:
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
 

@@ -19,22 +19,27 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     ClusterUnreachable,
 )
 
-from .conftest import LABEL, OTHER_POOL, POOL, World
+from .conftest import LABEL, OTHER_POOL, POOL, AnyWorld
 
 CONFIG_MAPS = "/api/v1/namespaces/kube-system/configmaps"
 
 
-def claim_of(world: World) -> str | None:
+@pytest.fixture
+def world(any_world: AnyWorld) -> AnyWorld:
+    return any_world
+
+
+def claim_of(world: AnyWorld) -> str | None:
     live = world.cluster.read("ConfigMap", "better-compute-substrate", "kube-system")
     return None if live is None else live["metadata"].get("labels", {}).get(LABEL)
 
 
-def test_the_claim_is_a_config_map_with_the_pools_id(world: World) -> None:
+def test_the_claim_is_a_config_map_with_the_pools_id(world: AnyWorld) -> None:
     hold_claim(world.open(), pool_id=POOL)
     assert claim_of(world) == POOL
 
 
-def test_holding_it_again_reads_once_and_writes_nothing(world: World) -> None:
+def test_holding_it_again_reads_once_and_writes_nothing(world: AnyWorld) -> None:
     api = world.open()
     hold_claim(api, pool_id=POOL)
     mark = world.engine.log.mark
@@ -42,7 +47,7 @@ def test_holding_it_again_reads_once_and_writes_nothing(world: World) -> None:
     assert world.calls(after=mark) == ["GET configmaps gpu/kube-system/better-compute-substrate"]
 
 
-def test_another_pools_claim_is_told_with_its_id_and_what_a_person_may_do(world: World) -> None:
+def test_another_pools_claim_is_told_with_its_id_and_what_a_person_may_do(world: AnyWorld) -> None:
     api = world.open()
     hold_claim(api, pool_id=OTHER_POOL)
     mark = world.engine.log.mark
@@ -53,14 +58,14 @@ def test_another_pools_claim_is_told_with_its_id_and_what_a_person_may_do(world:
     assert world.writes(after=mark) == []
 
 
-def test_an_unlabelled_config_map_of_that_name_is_a_claim_too(world: World) -> None:
+def test_an_unlabelled_config_map_of_that_name_is_a_claim_too(world: AnyWorld) -> None:
     world.put("ConfigMap", CONFIG_MAPS, "better-compute-substrate")
     with pytest.raises(ClaimHeld):
         hold_claim(world.open(), pool_id=POOL)
     assert claim_of(world) is None
 
 
-def test_whoever_creates_it_first_holds_it(world: World) -> None:
+def test_whoever_creates_it_first_holds_it(world: AnyWorld) -> None:
     api = world.open()
 
     def overtake(_call: Call) -> None:
@@ -73,7 +78,7 @@ def test_whoever_creates_it_first_holds_it(world: World) -> None:
     assert claim_of(world) == OTHER_POOL
 
 
-def test_two_passes_of_one_pool_both_hold_it(world: World) -> None:
+def test_two_passes_of_one_pool_both_hold_it(world: AnyWorld) -> None:
     api = world.open()
 
     def overtake(_call: Call) -> None:
@@ -85,7 +90,7 @@ def test_two_passes_of_one_pool_both_hold_it(world: World) -> None:
     assert claim_of(world) == POOL
 
 
-def test_a_lost_reply_is_healed_by_the_next_pass(world: World) -> None:
+def test_a_lost_reply_is_healed_by_the_next_pass(world: AnyWorld) -> None:
     api = world.open()
     world.engine.faults.add("kubernetes", "POST configmaps", LostReply())
     with pytest.raises(ClusterUnreachable):
@@ -93,7 +98,7 @@ def test_a_lost_reply_is_healed_by_the_next_pass(world: World) -> None:
     hold_claim(api, pool_id=POOL)
 
 
-def test_dropping_deletes_it_and_again_is_no_error(world: World) -> None:
+def test_dropping_deletes_it_and_again_is_no_error(world: AnyWorld) -> None:
     api = world.open()
     hold_claim(api, pool_id=POOL)
     drop_claim(api, pool_id=POOL)
@@ -103,14 +108,14 @@ def test_dropping_deletes_it_and_again_is_no_error(world: World) -> None:
     assert world.writes(after=mark) == []
 
 
-def test_dropping_leaves_another_pools_claim(world: World) -> None:
+def test_dropping_leaves_another_pools_claim(world: AnyWorld) -> None:
     api = world.open()
     hold_claim(api, pool_id=OTHER_POOL)
     drop_claim(api, pool_id=POOL)
     assert claim_of(world) == OTHER_POOL
 
 
-def test_dropping_never_hits_a_successor(world: World) -> None:
+def test_dropping_never_hits_a_successor(world: AnyWorld) -> None:
     api = world.open()
     hold_claim(api, pool_id=POOL)
 
@@ -125,7 +130,7 @@ def test_dropping_never_hits_a_successor(world: World) -> None:
     assert claim_of(world) == OTHER_POOL
 
 
-def test_looking_whose_it_is_writes_nothing(world: World) -> None:
+def test_looking_whose_it_is_writes_nothing(world: AnyWorld) -> None:
     api = world.open()
     mark = world.engine.log.mark
     assert held_by(api) is None
@@ -134,7 +139,7 @@ def test_looking_whose_it_is_writes_nothing(world: World) -> None:
     assert held_by(api) == OTHER_POOL
 
 
-def test_a_claim_without_a_pools_name_is_still_somebodys(world: World) -> None:
+def test_a_claim_without_a_pools_name_is_still_somebodys(world: AnyWorld) -> None:
     api = world.open()
     nameless = {
         "apiVersion": "v1",

@@ -18,14 +18,19 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import ClusterUnreachable, NotOurs
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 
-from .conftest import LABEL, OTHER_POOL, POOL, SETTINGS, World
+from .conftest import LABEL, OTHER_POOL, POOL, SETTINGS, AnyWorld
 
 SECRETS = "/api/v1/namespaces/better-compute/secrets"
 TOKEN = Secret("join-token-0123456789")
 
 
 @pytest.fixture
-def api(world: World) -> ClusterApi:
+def world(any_world: AnyWorld) -> AnyWorld:
+    return any_world
+
+
+@pytest.fixture
+def api(world: AnyWorld) -> ClusterApi:
     opened = world.open()
     apply_agent(opened, pool_id=POOL, agent=SETTINGS)
     return opened
@@ -35,7 +40,7 @@ def test_there_is_none_at_first(api: ClusterApi) -> None:
     assert read_join_token(api, pool_id=POOL) is None
 
 
-def test_there_is_none_before_bcds_namespace_either(world: World) -> None:
+def test_there_is_none_before_bcds_namespace_either(world: AnyWorld) -> None:
     assert read_join_token(world.open(), pool_id=POOL) is None
 
 
@@ -50,14 +55,14 @@ def test_a_new_token_takes_the_old_ones_place(api: ClusterApi) -> None:
     assert read_join_token(api, pool_id=POOL) == Secret("newer")
 
 
-def test_writing_the_same_token_again_writes_nothing(world: World, api: ClusterApi) -> None:
+def test_writing_the_same_token_again_writes_nothing(world: AnyWorld, api: ClusterApi) -> None:
     write_join_token(api, pool_id=POOL, token=TOKEN)
     mark = world.engine.log.mark
     write_join_token(api, pool_id=POOL, token=TOKEN)
     assert world.writes(after=mark) == []
 
 
-def test_a_lost_reply_is_healed_by_the_next_pass(world: World, api: ClusterApi) -> None:
+def test_a_lost_reply_is_healed_by_the_next_pass(world: AnyWorld, api: ClusterApi) -> None:
     world.engine.faults.add("kubernetes", "POST secrets", LostReply())
     with pytest.raises(ClusterUnreachable):
         write_join_token(api, pool_id=POOL, token=TOKEN)
@@ -65,7 +70,7 @@ def test_a_lost_reply_is_healed_by_the_next_pass(world: World, api: ClusterApi) 
     assert read_join_token(api, pool_id=POOL) == Secret("newer")
 
 
-def test_deleting_takes_it_away_and_again_is_no_error(world: World, api: ClusterApi) -> None:
+def test_deleting_takes_it_away_and_again_is_no_error(world: AnyWorld, api: ClusterApi) -> None:
     write_join_token(api, pool_id=POOL, token=TOKEN)
     delete_join_token(api, pool_id=POOL)
     assert read_join_token(api, pool_id=POOL) is None
@@ -76,7 +81,7 @@ def test_deleting_takes_it_away_and_again_is_no_error(world: World, api: Cluster
 
 @pytest.mark.parametrize("labels", [None, {LABEL: OTHER_POOL}])
 def test_a_secret_that_is_not_this_pools_is_left_alone(
-    world: World, api: ClusterApi, labels: dict[str, str] | None
+    world: AnyWorld, api: ClusterApi, labels: dict[str, str] | None
 ) -> None:
     world.put("Secret", SECRETS, "bcd-join", labels=labels, type="Opaque", data={"token": "c29tZWJvZHlz"})
     mark = world.engine.log.mark
@@ -90,7 +95,7 @@ def test_a_secret_that_is_not_this_pools_is_left_alone(
 
 @pytest.mark.parametrize("data", [{}, {"token": ""}, {"other": "eA=="}, {"token": "/w=="}])
 def test_a_secret_without_a_usable_token_counts_as_none_and_is_written_over(
-    world: World, api: ClusterApi, data: dict[str, str]
+    world: AnyWorld, api: ClusterApi, data: dict[str, str]
 ) -> None:
     world.put("Secret", SECRETS, "bcd-join", labels={LABEL: POOL}, type="Opaque", data=data)
     assert read_join_token(api, pool_id=POOL) is None

@@ -26,15 +26,20 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import ClusterError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 
-from .conftest import BOOTSTRAP_TOKEN, POOL, SETTINGS, World
+from .conftest import BOOTSTRAP_TOKEN, POOL, SETTINGS, AnyWorld
 
 JOIN_TOKEN = "join-canary-77d0"
+
+
+@pytest.fixture
+def world(any_world: AnyWorld) -> AnyWorld:
+    return any_world
 
 
 class Life:
     """A substrate's whole life on the cluster, in passes that may each fail and are then run again."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: AnyWorld) -> None:
         self.world = world
         self.tokens = {BOOTSTRAP_TOKEN, JOIN_TOKEN}
         self.shown: list[str] = []
@@ -54,7 +59,7 @@ class Life:
                 done = False
             if done:
                 return
-            self.world.clock.advance(10)
+            self.world.settle()
         pytest.fail("it never converges")
 
     def _open(self) -> ClusterApi:
@@ -106,7 +111,7 @@ class OnceAtEveryCall:
     ids=["lost reply", "server error"],
 )
 def test_a_failure_at_any_call_shows_no_token_and_is_healed_by_running_again(
-    world: World, caplog: pytest.LogCaptureFixture, action: Error | LostReply
+    world: AnyWorld, caplog: pytest.LogCaptureFixture, action: Error | LostReply
 ) -> None:
     caplog.set_level(logging.DEBUG)
     world.cluster.put_node("a", labels={"better-compute.dev/substrate-pool": POOL})
@@ -115,7 +120,7 @@ def test_a_failure_at_any_call_shows_no_token_and_is_healed_by_running_again(
     life = Life(world)
     life.run()
     assert life.failed == len(faults.struck) > 20
-    assert world.engine.inventory.items() == ()
+    assert world.leftovers() == []
     everything = "\n".join([*life.shown, *(record.getMessage() for record in caplog.records), caplog.text])
     assert "Starting new HTTPS connection" in everything
     assert [token for token in life.tokens if token in everything] == []

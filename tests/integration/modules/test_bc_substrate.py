@@ -48,6 +48,7 @@ def test_with_nothing_but_the_pool_it_converges_it_and_says_where_it_stands(modu
     rows, writes = modules.fleet.rows(), modules.writes()
     again = modules.run("bc_substrate", pool=result["substrate"]["pool_id"])
     assert (again["changed"], again["substrate"]) == (False, result["substrate"])
+    assert again["msg"] == f"pool {POOL}: ready, 0 of 3 Nodes joined"
     assert (modules.fleet.rows(), modules.writes()) == (rows, writes)
 
 

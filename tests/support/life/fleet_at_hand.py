@@ -109,6 +109,10 @@ class Fleet:
         named = reservations.find(self.session, pool=self.pool, tenant_id=PLATFORM_TENANT, name=name)
         return reservations.book(self.session, named, tenant_id=PLATFORM_TENANT, gpus=gpus, spot=spot)
 
+    def release(self, made: Reservation) -> None:
+        """Give a reservation back."""
+        reservations.give_back(self.session, made)
+
     # What is.
 
     def at_rest(self) -> bool:

@@ -59,17 +59,10 @@ def test_a_continuation_is_refused_after_five_minutes(caller: Caller) -> None:
     [
         {"continue": "made-up"},
         {"limit": "many"},
-        {"labelSelector": "pool in (p)"},
-        {"labelSelector": ""},
-        {"watch": "1"},
     ],
 )
 def test_a_query_that_makes_no_sense_is_a_bad_request(caller: Caller, query: dict[str, str]) -> None:
     assert page(caller, **query)[0] == 400
-
-
-def test_whole_nodes_are_not_to_be_had(caller: Caller) -> None:
-    assert caller.send("GET", NODES, labelSelector="pool=p")[0] == 406
 
 
 def test_a_new_node_under_an_old_name_is_another_one(caller: Caller) -> None:

@@ -15,12 +15,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..model.errors import ClusterConflict, ClusterObjectMissing, ClusterUnreachable, NotOurs
-from ..model.ids import PoolId
 from ..model.observed import BootstrapAccess
 from ..model.secret import Secret
 from . import objects
 from .api import ClusterApi
 from .names import ACCESS_ACCOUNT, ACCESS_BINDING, ACCESS_NAMESPACE
+from .objects import Owner
+from .token_request import request_token
 
 _TOKEN_SECONDS = 600
 """The shortest life that the API grants (599 is a 422), and longer than any pass."""
@@ -42,7 +43,7 @@ def bootstrap_api(bootstrap: BootstrapAccess, *, again: Again | None = None) -> 
     )
 
 
-def open_cluster(bootstrap: BootstrapAccess, *, pool_id: PoolId, again: Again | None = None) -> ClusterApi:
+def open_cluster(bootstrap: BootstrapAccess, *, pool_id: Owner, again: Again | None = None) -> ClusterApi:
     """The API with our own 600 s credential, whose service account and binding are made where they are missing.
 
     One POST where they stand. Safe for several processes at once.
@@ -61,7 +62,7 @@ def open_cluster(bootstrap: BootstrapAccess, *, pool_id: PoolId, again: Again | 
     )
 
 
-def make_access(api: ClusterApi, *, pool_id: PoolId) -> None:
+def make_access(api: ClusterApi, *, pool_id: Owner) -> None:
     """Create namespace, binding and service account where they are missing.
 
     The service account comes last: one that exists says that its binding was made, which is what lets `open_cluster`
@@ -83,7 +84,7 @@ def make_access(api: ClusterApi, *, pool_id: PoolId) -> None:
         _create_or_accept(api, manifest)
 
 
-def remove_access(api: ClusterApi, *, pool_id: PoolId) -> bool:
+def remove_access(api: ClusterApi, *, pool_id: Owner) -> bool:
     """Take the service account, its binding and then the namespace away, each only if it carries our label.
 
     The namespace stays while another subject (a service account but `default`) is in it.
@@ -110,7 +111,7 @@ def remove_access(api: ClusterApi, *, pool_id: PoolId) -> bool:
     return objects.delete(api, namespace)
 
 
-def _mint(bootstrap: BootstrapAccess, pool_id: PoolId) -> Secret:
+def _mint(bootstrap: BootstrapAccess, pool_id: Owner) -> Secret:
     with bootstrap_api(bootstrap) as api:
         try:
             return _request_token(api)
@@ -120,20 +121,7 @@ def _mint(bootstrap: BootstrapAccess, pool_id: PoolId) -> Secret:
 
 
 def _request_token(api: ClusterApi) -> Secret:
-    reply = api.request(
-        "POST",
-        f"{objects.path('ServiceAccount', ACCESS_ACCOUNT, ACCESS_NAMESPACE)}/token",
-        body={
-            "apiVersion": "authentication.k8s.io/v1",
-            "kind": "TokenRequest",
-            "spec": {"expirationSeconds": _TOKEN_SECONDS},
-        },
-    )
-    status = reply.get("status")
-    token = status.get("token") if isinstance(status, dict) else None
-    if not isinstance(token, str) or not token:
-        raise ClusterUnreachable("the Kubernetes API answered a TokenRequest without a token")
-    return Secret(token)
+    return request_token(api, ACCESS_ACCOUNT, seconds=_TOKEN_SECONDS).token
 
 
 def _create_or_accept(api: ClusterApi, manifest: objects.Manifest) -> None:

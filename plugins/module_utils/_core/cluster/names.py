@@ -21,5 +21,17 @@ AGENT_NAMESPACE = "better-compute"
 AGENT = "bcd"
 """bcd's DaemonSet and its ConfigMap."""
 
+AGENT_PLACE = f"{AGENT_NAMESPACE}/{AGENT}"
+"""How messages name the DaemonSet."""
+
 JOIN_SECRET = "bcd-join"  # noqa: S105 -- a Secret's name, not a secret
 JOIN_SECRET_KEY = "token"  # noqa: S105 -- the key in that Secret, and the file's name where it is mounted
+
+EDIT_ROLE = "better-compute:edit"
+"""What a subject may do in its namespaces (spec)."""
+
+EDIT_CLUSTER_ROLE = "better-compute:edit-cluster"
+"""What it may read beyond them."""
+
+ACCESS_GUARD = "better-compute-access-guard"
+"""The admission policy, and its binding."""

@@ -18,12 +18,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..model import labels
-from ..model.errors import ClusterConflict, ClusterObjectMissing, NotOurs
-from ..model.ids import PoolId
+from ..model.errors import ClusterConflict, ClusterObjectMissing, ClusterUnreachable, NotOurs
+from ..model.ids import ClusterId, PoolId, is_cluster_id
 from .api import APPLY_PATCH, ClusterApi
 from .names import FIELD_MANAGER
 
 Manifest = dict[str, Any]
+
+Owner = PoolId | ClusterId
+"""Whose an object is: the pool's that the cluster backs, or, in a cluster of a tenant's own, the cluster's."""
+
+_RBAC = "/apis/rbac.authorization.k8s.io/v1"
+_ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 
 _COLLECTIONS = {
     "Namespace": "/api/v1/namespaces",
@@ -31,17 +37,34 @@ _COLLECTIONS = {
     "Secret": "/api/v1/namespaces/{namespace}/secrets",
     "ServiceAccount": "/api/v1/namespaces/{namespace}/serviceaccounts",
     "DaemonSet": "/apis/apps/v1/namespaces/{namespace}/daemonsets",
-    "ClusterRoleBinding": "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "ClusterRole": f"{_RBAC}/clusterroles",
+    "ClusterRoleBinding": f"{_RBAC}/clusterrolebindings",
+    "RoleBinding": f"{_RBAC}/namespaces/{{namespace}}/rolebindings",
+    "ValidatingAdmissionPolicy": f"{_ADMISSION}/validatingadmissionpolicies",
+    "ValidatingAdmissionPolicyBinding": f"{_ADMISSION}/validatingadmissionpolicybindings",
 }
-_API_VERSIONS = {"DaemonSet": "apps/v1", "ClusterRoleBinding": "rbac.authorization.k8s.io/v1"}
+
+_EVERYWHERE = {"RoleBinding": f"{_RBAC}/rolebindings"}
+"""The collections of all namespaces together."""
 
 
-def identity(kind: str, name: str, *, pool_id: PoolId, namespace: str | None = None) -> Manifest:
-    """The head of a manifest: kind, name and our label."""
-    metadata: Manifest = {"name": name, "labels": {labels.SUBSTRATE_POOL: str(pool_id)}}
+def identity(kind: str, name: str, *, pool_id: Owner, namespace: str | None = None) -> Manifest:
+    """The head of a manifest: kind, name and our label.
+
+    Arguments:
+        pool_id: the owner, which in a cluster of a tenant's own is the cluster.
+    """
+    label = labels.CLUSTER if is_cluster_id(pool_id) else labels.SUBSTRATE_POOL
+    metadata: Manifest = {"name": name, "labels": {label: str(pool_id)}}
     if namespace is not None:
         metadata["namespace"] = namespace
-    return {"apiVersion": _API_VERSIONS.get(kind, "v1"), "kind": kind, "metadata": metadata}
+    return {"apiVersion": _api_version(kind), "kind": kind, "metadata": metadata}
+
+
+def _api_version(kind: str) -> str:
+    """`v1`, `apps/v1`, …, as the collection's path says it."""
+    _slash, root, *rest = _COLLECTIONS[kind].split("/")
+    return "v1" if root == "api" else "/".join(rest[:2])
 
 
 def collection(kind: str, namespace: str | None = None) -> str:
@@ -67,9 +90,23 @@ def read(api: ClusterApi, kind: str, name: str, namespace: str | None = None) ->
         return None
 
 
+def labelled(api: ClusterApi, kind: str, label: str, value: str) -> list[Manifest]:
+    """The objects of a kind in all namespaces whose label has this value.
+
+    Raises:
+        ClusterUnreachable: also for a list without items.
+    """
+    items = api.request("GET", _EVERYWHERE[kind], query={"labelSelector": f"{label}={value}"}).get("items")
+    if not isinstance(items, list):
+        raise ClusterUnreachable(f"the Kubernetes API answered a list of kind {kind} without items")
+    # In a list, its items' kind is said once for all.
+    return [{**item, "apiVersion": _api_version(kind), "kind": kind} for item in items]
+
+
 def owner(live: Manifest) -> str | None:
-    """The pool id in our label, None on an object without it."""
-    value = (live["metadata"].get("labels") or {}).get(labels.SUBSTRATE_POOL)
+    """The pool's (or, in a tenant's own cluster, the cluster's) id in our label, None on an object without it."""
+    found = live["metadata"].get("labels") or {}
+    value = found.get(labels.SUBSTRATE_POOL, found.get(labels.CLUSTER))
     return None if value is None else str(value)
 
 
@@ -92,7 +129,7 @@ def create(api: ClusterApi, manifest: Manifest) -> Manifest:
     )
 
 
-def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: PoolId) -> bool:
+def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: Owner) -> bool:
     """Make the object stand as the manifest says; one read and no write where it does already.
 
     Returns:
@@ -127,8 +164,8 @@ def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: PoolId) -> bool:
     return True
 
 
-def require_ours(live: Manifest, *, pool_id: PoolId) -> None:
-    """Refuse an object that does not carry this pool's label.
+def require_ours(live: Manifest, *, pool_id: Owner) -> None:
+    """Refuse an object that does not carry this owner's label.
 
     Raises:
         NotOurs: with what stands there and what a person can do.
@@ -165,12 +202,13 @@ def delete(api: ClusterApi, live: Manifest, *, wait_for_dependents: bool = False
         reply = api.request("DELETE", path(live["kind"], metadata["name"], metadata.get("namespace")), body=options)
     except ClusterObjectMissing:
         return True
-    # The API answers with a Status when the object is gone, and with the object while it is going.
-    return reply.get("kind") == "Status"
+    # The API answers with a Status when the object is gone (of a service account, with what it was), and with the
+    # object, marked as going, while it is.
+    return reply.get("kind") == "Status" or not is_going(reply)
 
 
 def delete_ours(
-    api: ClusterApi, kind: str, name: str, namespace: str | None = None, *, pool_id: PoolId, dependents: bool = False
+    api: ClusterApi, kind: str, name: str, namespace: str | None = None, *, pool_id: Owner, dependents: bool = False
 ) -> bool:
     """Delete the object if it carries this pool's label; True when nothing of ours stands there (any more)."""
     live = read(api, kind, name, namespace)

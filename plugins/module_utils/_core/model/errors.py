@@ -54,6 +54,7 @@ class Code(StrEnum):
     UNSUPPORTED = "UNSUPPORTED"
     UNAUTHENTICATED = "UNAUTHENTICATED"
     FORBIDDEN = "FORBIDDEN"
+    UNAVAILABLE = "UNAVAILABLE"
 
 
 class OperationError(FleetError):

@@ -18,6 +18,12 @@ CAPACITY = "better-compute.dev/capacity"
 
 SPOT = "spot"
 
+TENANTS = "better-compute.dev/tenants"
+"""On the namespaces of tenants in a cluster: `true`. Subjects write nowhere else (cluster/access_guard)."""
+
+SUBJECT = "better-compute.dev/subject"
+"""On a subject's service account: an annotation with its name. On its bindings: a label with the account's name."""
+
 NODE_CAPACITY = "bc.dev/capacity"
 """System label on a matched pool node of a Spot flavor: `spot`."""
 

@@ -217,9 +217,12 @@ def prune_what_was_in_use(session: Session, planned: PlannedFleet) -> None:
 
 
 def describe(session: Session) -> dict[str, Any]:
-    """Everything recorded that a document declares, and the substrates, as plain values in snake_case."""
+    """Everything recorded that a document declares, the substrates, and the self-check, as plain snake_case values."""
+    from .self_check import self_check  # what passes are made of: no plan needs it
+
     with session.store.read() as tx:
-        records = read_records(tx)
+        records, now = read_records(tx), tx.now
+    views = list_substrates(session)
     by_cluster: dict[str, list[NodePoolRecord]] = {}
     for node_pool in records.node_pools:
         by_cluster.setdefault(node_pool.cluster_id, []).append(node_pool)
@@ -267,5 +270,6 @@ def describe(session: Session) -> dict[str, Any]:
             }
             for quota in records.quotas
         ],
-        "substrates": [view.to_data() for view in list_substrates(session)],
+        "substrates": [view.to_data() for view in views],
+        "self_check": [one.to_data() for one in self_check(views, agent=session.settings.agent, now=now)],
     }

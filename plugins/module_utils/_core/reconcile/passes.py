@@ -205,7 +205,7 @@ def _judge_run(ctx: PassContext, outcomes: Sequence[Outcome], doors: Doors) -> V
         standing_nodes=standing_nodes(ctx),
         now=ctx.now,
         intervals=doors.intervals,
-        agent_place=f"{names.AGENT_NAMESPACE}/{names.AGENT}",
+        agent_place=names.AGENT_PLACE,
     )
 
 

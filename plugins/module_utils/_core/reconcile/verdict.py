@@ -81,7 +81,8 @@ def _judge_substrate(substrate: SubstrateRecord, outcomes: Sequence[Outcome], se
 
 
 def _messages(outcomes: Sequence[Outcome], progress: Progress) -> list[str]:
-    return [outcome.message for outcome in outcomes if outcome.progress == progress]
+    """What the steps say, each thing once."""
+    return list(dict.fromkeys(outcome.message for outcome in outcomes if outcome.progress == progress))
 
 
 def _soonest(outcomes: Sequence[Outcome], otherwise: timedelta) -> timedelta:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ...cluster import agent
 from ...model.errors import ClusterError
+from ...model.findings import AGENT_MISSING
 from ..context import PassContext
 from ..outcome import DONE, Outcome, failed
 from .entry import refused_inside
@@ -15,7 +16,7 @@ from .entry import refused_inside
 def apply_agent(ctx: PassContext) -> Outcome:
     """Create bcd's objects, or put back what differs. An object of that name that is not ours is left alone."""
     if ctx.agent is None:
-        return failed("kubernetes.substrate-agent-missing: the settings have no [agent] section, so bcd cannot be run")
+        return failed(AGENT_MISSING)
     if ctx.api is None or not ctx.claimed:
         return DONE
     try:

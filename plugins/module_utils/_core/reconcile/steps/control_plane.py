@@ -9,6 +9,7 @@ import contextlib
 from dataclasses import replace
 
 from ...model.errors import NeedsNodes, ProviderError
+from ...model.findings import AGENT_MISSING
 from ...model.observed import ObservedCluster
 from ...model.states import ClusterState, ProviderStatus
 from ...store import clusters
@@ -20,10 +21,20 @@ from .first_node_pools import create_with_node_pools
 
 
 def ensure_control_plane(ctx: PassContext) -> Outcome:
-    """Have the substrate's cluster, or see the adopted one. Without bcd it would be of no use, so then none is made."""
-    if ctx.agent is None and ctx.cluster.state == ClusterState.PENDING:
-        return failed("kubernetes.substrate-agent-missing: nothing is created before the settings have an [agent]")
-    return read_adopted(ctx) if ctx.cluster.adopted else ensure_cluster(ctx)
+    """Have the substrate's cluster, or read the adopted one.
+
+    Without bcd it would be of no use: none is made or claimed then, and one that stands is kept.
+    """
+    if ctx.cluster.adopted:
+        return failed(AGENT_MISSING) if ctx.agent is None and not ctx.substrate.claim_held else read_adopted(ctx)
+    if ctx.agent is None:
+        try:
+            stands = ctx.cluster.state != ClusterState.PENDING and ctx.driver.get_cluster(ctx.cluster_spec) is not None
+        except ProviderError as error:
+            return _refused(ctx, error)
+        if not stands:
+            return failed(AGENT_MISSING)
+    return ensure_cluster(ctx)
 
 
 def ensure_cluster(ctx: ClusterContext) -> Outcome:
