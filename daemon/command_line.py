@@ -26,6 +26,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.garbage import collect_rarely
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.self_check import self_check
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
@@ -118,9 +119,11 @@ def _once(arguments: argparse.Namespace) -> int:
 def _status(arguments: argparse.Namespace) -> int:
     from .status import print_json, print_table
 
-    with open_session(_settings(arguments)) as session:
+    settings = _settings(arguments)
+    with open_session(settings) as session:
         views = list_substrates(session)
-    (print_json if arguments.json else print_table)(views, to=sys.stdout)
+        findings = self_check(views, agent=settings.agent, now=session.clock.now())
+    (print_json if arguments.json else print_table)(views, findings, to=sys.stdout)
     return _WELL
 
 

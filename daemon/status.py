@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Finding
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
 
@@ -21,14 +22,17 @@ _PLAIN_WIDTH = 160
 """Columns where the output is no terminal: a file or a pipe has no width of its own."""
 
 
-def print_json(views: Sequence[SubstrateView], *, to: IO[str]) -> None:
-    """The substrates as the modules tell them: `{"substrates": […]}`."""
-    data: dict[str, Any] = {"substrates": [view.to_data() for view in views]}
+def print_json(views: Sequence[SubstrateView], findings: Sequence[Finding] = (), *, to: IO[str]) -> None:
+    """As the modules tell it: `{"substrates": […], "self_check": […]}`."""
+    data: dict[str, Any] = {
+        "substrates": [view.to_data() for view in views],
+        "self_check": [finding.to_data() for finding in findings],
+    }
     to.write(json.dumps(data, indent=2) + "\n")
 
 
-def print_table(views: Sequence[SubstrateView], *, to: IO[str]) -> None:
-    """One row for each pool."""
+def print_table(views: Sequence[SubstrateView], findings: Sequence[Finding] = (), *, to: IO[str]) -> None:
+    """One row for each pool, and what the self-check found."""
     console = Console(file=to, highlight=False)
     if not console.is_terminal:
         console = Console(file=to, highlight=False, width=_PLAIN_WIDTH)
@@ -45,7 +49,7 @@ def print_table(views: Sequence[SubstrateView], *, to: IO[str]) -> None:
         record = view.record
         table.add_row(
             Text(view.pool),
-            Text(view.provider),
+            Text(f"{view.provider}, adopted" if record.mode == "adopt" else view.provider),
             _state(view),
             str(record.nodes_joined),
             str(record.nodes_listed),
@@ -53,6 +57,9 @@ def print_table(views: Sequence[SubstrateView], *, to: IO[str]) -> None:
             Text(_printable(record.message)),
         )
     console.print(table)
+    for finding in findings:
+        about = f"{', '.join(finding.pools)}: " if finding.pools else ""
+        console.print(Text(_printable(f"! {about}{finding.message}"), style="yellow"), soft_wrap=True)
 
 
 def _state(view: SubstrateView) -> Text:

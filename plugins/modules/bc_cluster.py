@@ -11,8 +11,8 @@ module: bc_cluster
 short_description: Create, upgrade and delete a tenant's own clusters
 version_added: 0.1.0
 description:
-  - Manages managed Kubernetes clusters that back no pool. They are the tenant's to use as it likes. Nothing is put into
-    them, and their nodes join no pool.
+  - Manages managed Kubernetes clusters that back no pool. They are the tenant's to use as it likes. This module puts
+    nothing into them, and their nodes join no pool. M(better_compute.fleet.bc_cluster_credentials) lets people in.
   - A cluster stands on the tenant's own provider account, or on one of the platform's. Accounts are declared in a
     FleetConfig document with M(better_compute.fleet.bc_fleet).
   - The cluster behind a pool is changed in the FleetConfig document only.
@@ -216,6 +216,7 @@ attributes:
 extends_documentation_fragment:
   - better_compute.fleet.fleet
 seealso:
+  - module: better_compute.fleet.bc_cluster_credentials
   - module: better_compute.fleet.bc_cluster_info
   - module: better_compute.fleet.bc_nodepool
   - module: better_compute.fleet.bc_fleet
@@ -295,6 +296,9 @@ clusters:
     mode:
       description: C(standard) or C(autopilot).
       type: str
+    adopted:
+      description: Whether a pool adopted it. It is somebody else's then, and is never changed or deleted.
+      type: bool
     private_nodes:
       description: Whether its nodes have no public addresses.
       type: bool

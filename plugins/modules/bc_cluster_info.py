@@ -83,6 +83,9 @@ clusters:
     mode:
       description: C(standard) or C(autopilot).
       type: str
+    adopted:
+      description: Whether a pool adopted it. It is somebody else's then, and is never changed or deleted.
+      type: bool
     private_nodes:
       description: Whether its nodes have no public addresses.
       type: bool

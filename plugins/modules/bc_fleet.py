@@ -122,7 +122,9 @@ plan:
       elements: dict
       contains:
         kind:
-          description: C(create), C(update), C(delete), C(keep) or C(blocked).
+          description:
+            - C(create), C(update), C(delete), C(keep) or C(blocked). For a cluster that is somebody else's, C(adopt) or
+              C(give_back).
           type: str
         resource:
           description: C(site), C(account), C(pool), C(cluster), C(node_pool) or C(quota).
@@ -194,7 +196,7 @@ plan:
     text:
       description: The plan for a person to read.
       type: str
-  sample: {"changed": false, "changes": [], "totals": {"create": 0, "update": 0, "delete": 0, "keep": 0, "blocked": 0}}
+  sample: {"changed": false, "changes": [], "warnings": []}
 substrates:
   description:
     - The substrates of the document's pools and of those that are torn down, as

@@ -142,6 +142,25 @@ substrates:
   returned: always
   type: list
   elements: dict
+self_check:
+  description:
+    - What is wrong with the settings and the substrates, as far as settings and records tell. Empty when all is well.
+    - C(kubernetes.substrate-agent-missing) when there are pools with a substrate and the settings do not say how C(bcd)
+      is run; C(kubernetes.substrate-nodes-not-joining) when listed Nodes have had no joined C(bcd) for 15 minutes.
+  returned: always
+  type: list
+  elements: dict
+  contains:
+    code:
+      description: Its name.
+      type: str
+    pools:
+      description: The names of the pools that it is about.
+      type: list
+      elements: str
+    message:
+      description: What is wrong, and what to do.
+      type: str
 drift:
   description: Each pool that has a substrate, beside what its provider holds.
   returned: when O(drift) is set

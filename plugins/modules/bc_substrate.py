@@ -59,7 +59,10 @@ options:
       adopt:
         description:
           - The id of a cluster that is there already, for example V(us-east-1/prod) on EKS. It never changes.
-          - This version of the collection cannot adopt yet, and answers UNSUPPORTED.
+          - On GKE V(<location>/<name>), on EKS V(<region>/<name>), on DOKS the cluster's UUID.
+          - It is read, and never created, changed or deleted. Its node pools of this pool are called
+            C(bc-<last 6 of the pool's id>-<flavor>).
+          - One cluster backs one pool. One that another pool has is refused with C(CONFLICT).
         type: str
   flavors:
     description:
@@ -70,7 +73,7 @@ options:
     suboptions:
       name:
         description:
-          - Its name, which is its node pool's name at the provider too.
+          - Its name, which is its node pool's name at the provider too. On an adopted cluster it is the end of that.
         type: str
         required: true
       machine_type:
@@ -238,6 +241,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
+msg:
+  description: Where the pool stands, in one line; on failure, why.
+  returned: always, unless the pool is not known
+  type: str
+  sample: "pool gpu-fleet: ready, 4 of 6 Nodes joined"
 plan:
   description: What was to be changed, with the fields and both their values.
   returned: always, unless what was given is not valid or could not be planned
@@ -258,7 +266,9 @@ plan:
       elements: dict
       contains:
         kind:
-          description: C(create), C(update), C(delete), C(keep) or C(blocked).
+          description:
+            - C(create), C(update), C(delete), C(keep) or C(blocked). For a cluster that is somebody else's, C(adopt) or
+              C(give_back).
           type: str
         resource:
           description: C(site), C(account), C(pool), C(cluster), C(node_pool) or C(quota).

@@ -69,7 +69,7 @@ substrates:
       description: The account's id.
       type: str
     mode:
-      description: How it got its cluster, for example C(create).
+      description: C(create) for a cluster that was made for it, C(adopt) for one that was there before.
       type: str
     cluster_id:
       description: The id of its cluster's record.

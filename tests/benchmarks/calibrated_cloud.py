@@ -1,23 +1,23 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A provider and its clusters' APIs in this process, of which every call takes exactly a tenth of a second.
+"""A provider and its clusters' APIs in this process, of which every call takes exactly the same time.
 
-What is measured with it is how passes run side by side, so it costs next to no processor time itself: no sockets, no
-TLS, no checks. The provider is a driver by the contract that creates at once; the clusters' APIs keep objects by their
-path, behind the product's own client, whose connection pool is exchanged.
+What is measured with it is what passes cost and how they run side by side, so it costs next to no processor time
+itself: no sockets, no TLS, no checks. The provider is a driver by the contract that creates at once; the clusters' APIs
+keep objects by their path, behind the product's own client, whose connection pool is exchanged.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import api
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.capabilities import (
@@ -44,10 +44,14 @@ _ZONES: Final = {"subnet-0000000000000000a": "us-east-1a", "subnet-0000000000000
 _FOR_EVER: Final = datetime(9999, 1, 1, tzinfo=UTC)
 
 
+NodePages = Callable[[str, str], bytes]
+"""Gives a page of a cluster's Node list, as JSON: for the Accept header, and the continuation (empty at first)."""
+
+
 @contextmanager
-def _calibrated() -> Iterator[None]:
+def _calibrated(call_seconds: float) -> Iterator[None]:
     """Make the block take a call's time, its own work included."""
-    until = time.monotonic() + CALL_SECONDS
+    until = time.monotonic() + call_seconds
     yield
     time.sleep(max(0.0, until - time.monotonic()))
 
@@ -55,8 +59,9 @@ def _calibrated() -> Iterator[None]:
 class CalibratedDriver:
     """A provider's driver (providers/contract.py) for all clusters of a run. Threads may share it."""
 
-    def __init__(self) -> None:
-        """There is nothing yet."""
+    def __init__(self, *, call_seconds: float = CALL_SECONDS) -> None:
+        """There is nothing yet. Arguments: call_seconds: what a call takes."""
+        self._call_seconds = call_seconds
         self._clusters: dict[str, ObservedCluster] = {}
         self._node_pools: dict[str, dict[str, ObservedNodePool]] = {}
 
@@ -67,37 +72,37 @@ class CalibratedDriver:
 
     def node_places(self) -> Mapping[str, str]:
         """Two subnets."""
-        with _calibrated():
+        with _calibrated(self._call_seconds):
             return _ZONES
 
     def ensure_cluster(self, spec: ClusterSpec, first: tuple[NodePoolSpec, ...] = ()) -> ObservedCluster:
         """Create it at once: two calls for the first time, then one."""
         found = self.get_cluster(spec)
         if found is None:
-            with _calibrated():
+            with _calibrated(self._call_seconds):
                 found = self._clusters[spec.name] = _cluster(spec)
                 self._node_pools[spec.name] = {}
         return found
 
     def get_cluster(self, spec: ClusterSpec) -> ObservedCluster | None:
         """One call."""
-        with _calibrated():
+        with _calibrated(self._call_seconds):
             return self._clusters.get(spec.name)
 
     def delete_cluster(self, spec: ClusterSpec) -> Deletion:
         """One call."""
-        with _calibrated():
+        with _calibrated(self._call_seconds):
             self._clusters.pop(spec.name, None)
             return Deletion.GONE
 
     def get_node_pools(self, cluster: ClusterSpec) -> tuple[ObservedNodePool, ...]:
         """One call, and one for each."""
-        with _calibrated():
+        with _calibrated(self._call_seconds):
             names = list(self._node_pools[cluster.name])
         return tuple(self._node_pool(cluster, name) for name in names)
 
     def _node_pool(self, cluster: ClusterSpec, name: str) -> ObservedNodePool:
-        with _calibrated():
+        with _calibrated(self._call_seconds):
             return self._node_pools[cluster.name][name]
 
     def compare(self, spec: NodePoolSpec, observed: ObservedNodePool) -> tuple[Difference, ...]:
@@ -110,13 +115,13 @@ class CalibratedDriver:
         """One call for a new one."""
         if observed is not None:
             return observed
-        with _calibrated():
+        with _calibrated(self._call_seconds):
             made = self._node_pools[cluster.name][spec.name] = _made(spec)
             return made
 
     def delete_node_pool(self, cluster: ClusterSpec, name: str, tags: Mapping[str, str]) -> Deletion:
         """One call."""
-        with _calibrated():
+        with _calibrated(self._call_seconds):
             self._node_pools[cluster.name].pop(name, None)
             return Deletion.GONE
 
@@ -129,6 +134,10 @@ class CalibratedDriver:
 
     def grant_access(self, cluster: ClusterSpec) -> None:
         """Nobody is refused here."""
+
+    def access_needed(self, cluster: ClusterSpec) -> str:
+        """Nobody is refused here."""
+        return f"nothing is needed in {cluster.name}"
 
     def revoke_access(self, cluster: ClusterSpec) -> None:
         """Nobody was granted anything."""
@@ -172,6 +181,13 @@ class _Reply:
 
     status: int
     body: bytes = field(repr=False)
+    reason: str = ""
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def data(self) -> bytes:
+        """The whole body: how the kubernetes package reads it."""
+        return self.body
 
     def read1(self, amount: int) -> bytes:
         """The body, at once."""
@@ -185,23 +201,29 @@ class _Reply:
         """There is none."""
 
 
-class _Apis:
+class MemoryApis:
     """Every cluster's API, as much of urllib3's pool manager as the product's client uses: objects by host and path."""
 
-    def __init__(self) -> None:
-        """No cluster has anything in it."""
+    def __init__(self, *, call_seconds: float, node_pages: NodePages) -> None:
+        """No cluster has any object in it, but for Nodes."""
+        self._call_seconds = call_seconds
+        self._node_pages = node_pages
         self._objects: dict[tuple[str, str], dict[str, Any]] = {}
+        self.writes = 0
 
-    def request(self, method: str, url: str, *, body: bytes | None, **_options: object) -> _Reply:
+    def request(
+        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes | None = None, **_options: object
+    ) -> _Reply:
         """Answer as a Kubernetes API does to whoever may do everything."""
         place = urlsplit(url)
-        with _calibrated():
+        with _calibrated(self._call_seconds):
+            if place.path == "/api/v1/nodes":
+                [more] = parse_qs(place.query).get("continue", [""])
+                return _Reply(status=200, body=self._node_pages(headers.get("Accept", ""), more))
             status, reply = self._answer(method, place.netloc, place.path, json.loads(body) if body else {})
             return _Reply(status=status, body=json.dumps(reply).encode())
 
     def _answer(self, method: str, host: str, path: str, sent: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        if path.endswith("/nodes"):
-            return 200, {"items": [], "metadata": {}}
         if method == "POST" and path.endswith("/token"):
             known = (host, path.removesuffix("/token")) in self._objects
             return (201, {"status": {"token": "minted"}}) if known else (404, {"message": "not found"})
@@ -210,6 +232,7 @@ class _Apis:
             if (host, path) in self._objects:
                 return 409, {"message": "already exists"}
         if method in ("POST", "PATCH"):
+            self.writes += 1
             marks = {"uid": path, "resourceVersion": "1"}
             self._objects[host, path] = {**sent, "metadata": {**sent["metadata"], **marks}}
         found = self._objects.get((host, path))
@@ -219,14 +242,26 @@ class _Apis:
         """Nothing is open."""
 
 
+def no_nodes(_accept: str, _more: str) -> bytes:
+    """An empty list."""
+    return b'{"items": null, "metadata": {"resourceVersion": "1"}}'
+
+
 @contextmanager
-def calibrated_clusters() -> Iterator[None]:
-    """Clusters in memory in place of connections to them."""
-    apis = _Apis()
+def calibrated_clusters(
+    *, call_seconds: float = CALL_SECONDS, node_pages: NodePages = no_nodes
+) -> Iterator[MemoryApis]:
+    """Clusters in memory in place of connections to them.
+
+    Arguments:
+        call_seconds: what a call takes.
+        node_pages: gives every cluster's Nodes.
+    """
+    apis = MemoryApis(call_seconds=call_seconds, node_pages=node_pages)
     real = api._connection_pool
-    # As much of a pool manager as is used: see _Apis.
+    # As much of a pool manager as is used: see MemoryApis.
     api._connection_pool = lambda _endpoint, _ca_pem: apis  # type: ignore[assignment, return-value]  # a stub in its place
     try:
-        yield
+        yield apis
     finally:
         api._connection_pool = real

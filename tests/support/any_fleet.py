@@ -83,11 +83,15 @@ def _pool(name: str) -> Any:
     create = st.fixed_dictionaries(
         {"location": st.just(REGION)}, optional={"version": st.sampled_from(["1.32", "1.33", "1.33", "1.33", "1.34"])}
     )
+    adopt = st.sampled_from([f"{REGION}/{name}", f"{REGION.upper()}/{name}", f"{REGION}/shared"])
     substrate = st.fixed_dictionaries(
         {
             "kind": st.just("kubernetes"),
             "account": st.sampled_from(["acct-a", "acct-a", "acct-b"]),
-            "cluster": st.fixed_dictionaries({"create": create}),
+            # Now and then one pool is of both kinds in two documents; mostly it stays of one.
+            "cluster": _mostly(*[False, True][:: -1 if name == "p3" else 1]).flatmap(
+                lambda adopted: st.fixed_dictionaries({"adopt": adopt} if adopted else {"create": create})
+            ),
             # A flavor's name that is also a tenant's must not be mistaken for it.
             "flavors": _named("f1 f2 platform", _flavor).filter(bool),
         },
@@ -116,6 +120,7 @@ def documents(draw: st.DrawFn) -> FleetConfig:
         substrate = pool.get("policy", {}).get("substrate")
         pool["tenantId"] = owner[substrate["account"]] if substrate else "platform"
     substrates = [pool.get("policy", {}).get("substrate") for pool in pools]
+    _each_its_own_cluster(substrates)
     sites = {"s1", *draw(st.sets(st.just("s2")))} | {pool["site"] for pool in pools}
     accounts = draw(st.sets(st.sampled_from(["acct-a", "acct-b"]))) | {item["account"] for item in substrates if item}
     quotas = [
@@ -134,6 +139,17 @@ def documents(draw: st.DrawFn) -> FleetConfig:
     )
 
 
+def _each_its_own_cluster(substrates: list[dict[str, Any] | None]) -> None:
+    """No document has two pools that adopt one cluster."""
+    taken: set[tuple[str, str]] = set()
+    for number, substrate in enumerate(substrates):
+        adopt = substrate["cluster"].get("adopt") if substrate else None
+        if substrate and adopt:
+            if (substrate["account"], adopt) in taken:
+                substrate["cluster"]["adopt"] = f"{REGION}/own-{number}"
+            taken.add((substrate["account"], adopt))
+
+
 @st.composite
 def drift(draw: st.DrawFn, records: Records) -> dict[PoolId, ObservedPool]:
     """What providers may hold for the recorded clusters: as recorded, gone, or changed by somebody."""
@@ -146,14 +162,14 @@ def drift(draw: st.DrawFn, records: Records) -> dict[PoolId, ObservedPool]:
         differences = {name: tuple(draw(st.sets(st.sampled_from(DIFFERENCES), max_size=2))) for name in there}
         status = draw(_mostly(ProviderStatus.ACTIVE, ProviderStatus.UPDATING))
         seen[cluster.substrate_pool_id] = ObservedPool(
-            cluster=None if draw(_mostly(False, True)) else _observed_cluster(private_nodes=draw(_mostly(False, True))),
+            cluster=None if draw(_mostly(False, True)) else observed_cluster(private_nodes=draw(_mostly(False, True))),
             node_pools={name: _observed_node_pool(name, status) for name in there},
             differences=differences,
         )
     return seen
 
 
-def _observed_cluster(*, private_nodes: bool) -> ObservedCluster:
+def observed_cluster(*, private_nodes: bool) -> ObservedCluster:
     """A cluster that is there."""
     return ObservedCluster(
         name="c", status=ProviderStatus.ACTIVE, message="", outputs=None, private_nodes=private_nodes, tags={}

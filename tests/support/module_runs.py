@@ -27,6 +27,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import open_store
 from ansible_collections.better_compute.fleet.plugins.modules import (
     bc_cluster,
+    bc_cluster_credentials,
     bc_cluster_info,
     bc_fleet,
     bc_fleet_info,
@@ -43,6 +44,7 @@ _MODULES = {
     module.__name__.rpartition(".")[2]: module.main
     for module in (
         bc_cluster,
+        bc_cluster_credentials,
         bc_cluster_info,
         bc_fleet,
         bc_fleet_info,

@@ -15,6 +15,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     ClusterAccessDenied,
     ClusterConflict,
+    ClusterCredentialRefused,
     ClusterError,
     ClusterObjectMissing,
     ClusterUnreachable,
@@ -146,7 +147,7 @@ def test_nothing_is_sent_twice(method: str) -> None:
 @pytest.mark.parametrize(
     ("status", "error"),
     [
-        (401, ClusterAccessDenied),
+        (401, ClusterCredentialRefused),
         (403, ClusterAccessDenied),
         (404, ClusterObjectMissing),
         (409, ClusterConflict),

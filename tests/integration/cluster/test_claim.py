@@ -10,8 +10,8 @@ import pytest
 from ansible_collections.better_compute.fleet.emulators.engine import Call, Hook, LostReply
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.claim import (
     drop_claim,
+    held_by,
     hold_claim,
-    is_held,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     ClaimHeld,
@@ -130,11 +130,21 @@ def test_dropping_never_hits_a_successor(world: AnyWorld) -> None:
     assert claim_of(world) == OTHER_POOL
 
 
-def test_looking_whether_it_is_held_writes_nothing(world: AnyWorld) -> None:
+def test_looking_whose_it_is_writes_nothing(world: AnyWorld) -> None:
     api = world.open()
     mark = world.engine.log.mark
-    assert not is_held(api, pool_id=POOL)
+    assert held_by(api) is None
     assert world.writes(after=mark) == []
-    hold_claim(api, pool_id=POOL)
-    assert is_held(api, pool_id=POOL)
-    assert not is_held(api, pool_id=OTHER_POOL)
+    hold_claim(api, pool_id=OTHER_POOL)
+    assert held_by(api) == OTHER_POOL
+
+
+def test_a_claim_without_a_pools_name_is_still_somebodys(world: AnyWorld) -> None:
+    api = world.open()
+    nameless = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "better-compute-substrate", "namespace": "kube-system"},
+    }
+    api.request("POST", CONFIG_MAPS, body=nameless)
+    assert held_by(api) == ""

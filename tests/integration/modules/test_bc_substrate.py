@@ -48,6 +48,7 @@ def test_with_nothing_but_the_pool_it_converges_it_and_says_where_it_stands(modu
     rows, writes = modules.fleet.rows(), modules.writes()
     again = modules.run("bc_substrate", pool=result["substrate"]["pool_id"])
     assert (again["changed"], again["substrate"]) == (False, result["substrate"])
+    assert again["msg"] == f"pool {POOL}: ready, 0 of 3 Nodes joined"
     assert (modules.fleet.rows(), modules.writes()) == (rows, writes)
 
 
@@ -129,6 +130,7 @@ def test_pruning_one_pool_touches_no_other(modules: Modules) -> None:
         {"cluster": {"create": {"private_nodes": True}}, "flavors": [{"name": "h100", "nodes": 2}]},
         {"flavors": [{"name": "h100", "spot": True}]},
         {"flavors": [{"name": "h100", "zones": ["us-east-1a"]}]},
+        {"cluster": {"adopt": "us-east-1/mine"}},
     ],
 )
 def test_what_cannot_change_is_blocked_whole_with_what_to_do_instead(
@@ -167,15 +169,6 @@ def test_what_is_not_valid_is_refused_as_in_a_document_with_the_modules_own_path
     refused = declared.run("bc_substrate", pool=POOL, **arguments)
     assert (refused["failed"], refused["code"]) == (True, "INVALID_INPUT")
     assert {problem["path"] for problem in refused["problems"]} == problems
-    assert declared.fleet.rows() == rows
-
-
-def test_an_adoption_is_unsupported_and_names_pool_and_cluster(declared: Modules) -> None:
-    rows = declared.fleet.rows()
-    refused = declared.run("bc_substrate", pool=POOL, cluster={"adopt": "US-EAST-1/mine"})
-    assert (refused["failed"], refused["code"]) == (True, "UNSUPPORTED")
-    assert f"pool {POOL} is to adopt cluster us-east-1/mine, which this version cannot do yet" in refused["msg"]
-    assert "policy.substrate.cluster.adopt" in refused["msg"]
     assert declared.fleet.rows() == rows
 
 

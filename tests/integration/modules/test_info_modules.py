@@ -14,6 +14,8 @@ from ansible_collections.better_compute.fleet.tests.support.fleet_documents impo
 from ansible_collections.better_compute.fleet.tests.support.life.world import document
 from ansible_collections.better_compute.fleet.tests.support.module_runs import Modules, Result
 
+from .conftest import MakeModules
+
 
 def test_what_is_recorded_is_returned_as_the_document_said_it(modules: Modules) -> None:
     modules.run("bc_fleet", config=document(), wait=False)
@@ -53,6 +55,16 @@ def test_a_pool_that_is_unknown_or_has_no_substrate_is_not_found(modules: Module
 
 
 ALWAYS_THERE = {"changed", "failed", "msg", "diff", "invocation", "warnings"}
+
+
+def test_the_self_check_tells_of_settings_without_an_agent_and_of_nothing_else(make_modules: MakeModules) -> None:
+    modules = make_modules(BC_FLEET_AGENT_IMAGE="", BC_FLEET_AGENT_GATEWAY_URL="", BC_FLEET_AGENT_PINS="")
+    assert modules.run("bc_fleet_info")["self_check"] == []
+    modules.run("bc_fleet", config=document(), wait=False)
+    [finding] = modules.run("bc_fleet_info")["self_check"]
+    assert (finding["code"], finding["pools"]) == ("kubernetes.substrate-agent-missing", ["gpu-fleet"])
+    [substrate] = modules.run("bc_substrate_info")["substrates"]
+    assert (substrate["state"], substrate["message"]) == ("error", finding["message"])
 
 
 def _undocumented(value: Any, documented: dict[str, Any], path: str) -> list[str]:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import boto3
 
 from ansible_collections.better_compute.fleet.emulators.engine import Error
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import AGENT_MISSING
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
     ClusterState,
     NodePoolState,
@@ -122,8 +124,21 @@ def test_without_agent_settings_nothing_is_made_and_the_substrate_says_why(make_
     fleet = make_fleet(**{f"BC_FLEET_AGENT_{name}": "" for name in agent})
     [view] = fleet.settle(fleet.apply(document()))
     assert view.record.state == SubstrateState.ERROR
-    assert "kubernetes.substrate-agent-missing" in view.record.message
+    assert view.record.message == AGENT_MISSING
+    fleet.live(minutes=30)
+    assert (fleet.view().record.state, fleet.view().record.message) == (SubstrateState.ERROR, AGENT_MISSING)
     assert fleet.scene.engine.log.entries(mutating=True) == ()
+
+
+def test_settings_that_lose_their_agent_keep_what_stands_and_make_nothing_anew(fleet: Fleet) -> None:
+    fleet.join_all(document())
+    bare = replace(fleet, session=replace(fleet.session, settings=replace(fleet.session.settings, agent=None)))
+    mark = fleet.scene.engine.log.mark
+    record = bare.one_pass().record
+    assert (record.state, record.message) == (SubstrateState.ERROR, AGENT_MISSING)
+    assert (record.nodes_listed, record.nodes_joined) == (3, 3), "the nodes are looked after all the same"
+    assert fleet.scene.engine.log.writes(after=mark) == ()
+    assert fleet.one_pass().record.state == SubstrateState.READY
 
 
 def test_after_15_minutes_without_a_join_the_message_names_the_daemon_set(make_fleet: MakeFleet) -> None:

@@ -247,7 +247,10 @@ def test_a_providers_cluster_is_claimed_once_whichever_account_reads_it(store: S
         clusters.add_cluster(tx, tenants)
         clusters.claim_global_id(tx, cluster.id, "arn:1")
     with store.write() as tx:
-        with pytest.raises(OperationError, match=f"arn:1 is used by pool {cluster.substrate_pool_id}") as refusal:
+        with pytest.raises(
+            OperationError,
+            match=rf"arn:1 is used by pool gpu-fleet \({cluster.substrate_pool_id}\) already: one cluster",
+        ) as refusal:
             clusters.claim_global_id(tx, tenants.id, "arn:1")
         clusters.claim_global_id(tx, tenants.id, "arn:2")
     assert refusal.value.code is Code.CONFLICT

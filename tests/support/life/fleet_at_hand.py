@@ -109,6 +109,10 @@ class Fleet:
         named = reservations.find(self.session, pool=self.pool, tenant_id=PLATFORM_TENANT, name=name)
         return reservations.book(self.session, named, tenant_id=PLATFORM_TENANT, gpus=gpus, spot=spot)
 
+    def release(self, made: Reservation) -> None:
+        """Give a reservation back."""
+        reservations.give_back(self.session, made)
+
     # What is.
 
     def at_rest(self) -> bool:
@@ -198,11 +202,11 @@ def fleet_at_hand(scene: Scene, **environment: str) -> Fleet:
 
     session = Session(
         store=scene.store,
-        clock=clock,
+        clock=scene.product_clock,
         settings=load_settings(environ=settings),
         caller="test",
         holder="test",
-        open_driver=drivers_opened_once(clock),
+        open_driver=drivers_opened_once(scene.product_clock),
         sleep=sleep,
     )
     return Fleet(scene=scene, session=session)

@@ -15,7 +15,12 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.better_compute.fleet.tests.benchmarks import __main__ as bench
-from ansible_collections.better_compute.fleet.tests.benchmarks import converged_calls, fifty_pools, plan_growth
+from ansible_collections.better_compute.fleet.tests.benchmarks import (
+    converged_calls,
+    fifty_pools,
+    plan_growth,
+    thousand_nodes,
+)
 from ansible_collections.better_compute.fleet.tests.benchmarks.item import Bar, Item
 from ansible_collections.better_compute.fleet.tests.benchmarks.many_rows import database_of
 from ansible_collections.better_compute.fleet.tests.benchmarks.playbooks import task_seconds
@@ -30,6 +35,8 @@ NAMES = [
     "nodepool.one_vs_eks_nodegroup",
     "nodepool.twenty_vs_loop",
     "converge.fifty_pools",
+    "pass.thousand_nodes",
+    "nodes.vs_typed_list",
 ]
 LEAST = Item(name="speed", unit="x", side=Bar.AT_LEAST, bar=3.0)
 MOST = Item(name="calls", unit="calls", side=Bar.AT_MOST, bar=5.0)
@@ -170,3 +177,15 @@ def test_a_tasks_time_is_from_its_start_to_its_last_result() -> None:
 def test_a_task_that_changed_something_or_came_to_nothing_is_no_measurement(log: str) -> None:
     with pytest.raises(Failed):
         task_seconds(log)
+
+
+def test_a_pass_is_measured_beyond_the_bare_list_and_the_typed_list_beside_ours() -> None:
+    seconds = {"pass": 0.7, "raw": 0.1, "nodes": 0.2, "typed": 1.2}
+    one_pass, typed = thousand_nodes.items(seconds, grown=0)
+    assert one_pass.value == pytest.approx(0.6)
+    assert typed.value == pytest.approx(6.0)
+    assert [one_pass.holds, typed.holds] == [False, True]
+    [one_pass, _typed] = thousand_nodes.items({**seconds, "pass": 0.3}, grown=0)
+    assert one_pass.holds is True
+    [one_pass, _typed] = thousand_nodes.items({**seconds, "pass": 0.3}, grown=0, wrong="2 writes in the cluster")
+    assert one_pass.holds is False

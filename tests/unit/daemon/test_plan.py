@@ -18,7 +18,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import fleet
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
-from ansible_collections.better_compute.fleet.tests.support.fleet_documents import EXAMPLE, example
+from ansible_collections.better_compute.fleet.tests.support.fleet_documents import EXAMPLE, example, put
 
 Printed = pytest.CaptureFixture[str]
 
@@ -88,6 +88,21 @@ def test_what_cannot_be_made_ends_with_one(tmp_path: Path, capsys: Printed) -> N
     data["pools"][0]["policy"]["substrate"]["flavors"][0]["machineType"] = "p4d.24xlarge"
     assert main(["plan", "--no-refresh", written(data, tmp_path)]) == 1
     assert "blocked" in capsys.readouterr().out
+
+
+def test_an_adoption_is_told_as_one_and_one_that_another_pool_has_ends_with_one(
+    tmp_path: Path, capsys: Printed
+) -> None:
+    data = put(example() | {"quotas": []}, "pools.0.policy.substrate.cluster", {"adopt": "us-east-1/prod"})
+    assert main(["plan", "--no-refresh", written(data, tmp_path)]) == 0
+    told = capsys.readouterr().out
+    assert "adopt cluster us-east-1/prod: it is read, and never created, changed or deleted" in told
+    assert "5 to create, 1 to adopt" in told
+    record(data)
+    assert main(["plan", "--no-refresh", written(put(data, "pools.0.name", "second"), tmp_path)]) == 1
+    refused = capsys.readouterr()
+    assert refused.out == ""
+    assert "pool second is to adopt cluster us-east-1/prod, and one cluster backs one pool: it backs" in refused.err
 
 
 def test_every_problem_of_a_document_is_a_line_with_file_and_path(tmp_path: Path, capsys: Printed) -> None:

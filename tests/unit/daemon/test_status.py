@@ -10,9 +10,16 @@ import json
 from typing import Any
 
 from ansible_collections.better_compute.fleet.daemon.status import print_json, print_table
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import (
+    AGENT_MISSING,
+    Finding,
+    FindingCode,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
 from ansible_collections.better_compute.fleet.tests.support import rows
+
+MISSING = Finding(code=FindingCode.AGENT_MISSING, pools=("gpu-fleet",), message=AGENT_MISSING)
 
 
 def view(*, ready: bool = True, **different: Any) -> SubstrateView:
@@ -59,5 +66,11 @@ def test_a_provider_s_words_neither_steer_the_terminal_nor_the_table() -> None:
 def test_json_says_what_the_modules_say() -> None:
     written = io.StringIO()
     shown = view()
-    print_json([shown], to=written)
-    assert json.loads(written.getvalue()) == {"substrates": [shown.to_data()]}
+    print_json([shown], [MISSING], to=written)
+    assert json.loads(written.getvalue()) == {"substrates": [shown.to_data()], "self_check": [MISSING.to_data()]}
+
+
+def test_what_the_self_check_found_stands_below_the_table() -> None:
+    written = io.StringIO()
+    print_table([view()], [MISSING], to=written)
+    assert written.getvalue().splitlines()[-1] == f"! gpu-fleet: {AGENT_MISSING}"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -115,10 +116,25 @@ def test_an_adoption_is_told_beside_all_other_problems() -> None:
     assert set(told) == {ADOPT, "pools[0].gpuModel"}
 
 
-def test_who_looks_at_a_document_alone_is_told_that_this_version_cannot_adopt() -> None:
-    (problem,) = hopeless(parse_document(adopting("aws", "US-east-1/prod")))
-    assert problem.path == ADOPT
-    assert problem.message == (
-        "pool gpu-fleet is to adopt cluster us-east-1/prod, which this version cannot do yet: give cluster.create, or "
-        "leave the pool out"
-    )
+def test_two_pools_of_a_document_do_not_adopt_one_cluster() -> None:
+    data = adopting("gcp", "us-central1-a/prod")
+    data["pools"].append(copy.deepcopy(data["pools"][0]) | {"name": "second"})
+    put(data, "pools.1.policy.substrate.cluster.adopt", "US-Central1-A/prod")
+    told = problems(data)
+    assert told == {
+        "pools[1].policy.substrate.cluster.adopt": "one cluster backs one pool, and cluster us-central1-a/prod of "
+        f"account managed-k8s is adopted already: {ADOPT}"
+    }
+    put(data, "pools.1.policy.substrate.cluster.adopt", "us-central1/prod")
+    assert parse_document(data), "a zone's cluster is not the region's of that name"
+
+
+@pytest.mark.parametrize(("provider", "text"), [("gcp", "us-central1/prod"), ("digitalocean", UUID)])
+def test_the_name_of_a_flavors_node_pool_on_an_adopted_cluster_must_fit(provider: str, text: str) -> None:
+    longest, longer = "f" * 30, "f" * 31
+    assert not hopeless(parse_document(adopting(provider, text, {"name": longest})))
+    (problem,) = hopeless(parse_document(adopting(provider, text, {"name": longer})))
+    assert problem.path == "pools[0].policy.substrate.flavors[0].name"
+    assert f"the node pool's name at the provider, bc-??????-{longer}, has 41 characters" in problem.message
+    assert "at most 40" in problem.message
+    assert not hopeless(parse_document(adopting("aws", "us-east-1/prod", {"name": "f" * 40}))), "EKS takes 63"

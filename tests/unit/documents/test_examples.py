@@ -36,6 +36,7 @@ SIZES = {
         "gpu-digitalocean/h100 2 x None = 2",
         "gpu-digitalocean/h100-spot 1 x None = 1 spot",
     ],
+    "fleet-adopt.json": ["gpu-aws/h100 2 x 1 = 2", "gpu-gcp/h100 2 x 1 = 2", "gpu-digitalocean/h100 2 x None = 2"],
     "fleet-aws.json": ["gpu-fleet/h100 2 x 2 = 4", "gpu-fleet/h100-spot 1 x 2 = 2 spot"],
     "fleet-gcp.json": ["gpu-fleet/h100 2 x 1 = 2", "gpu-fleet/h100-spot 1 x 1 = 1 spot"],
     "fleet-digitalocean.json": ["gpu-fleet/h100 2 x None = 2", "gpu-fleet/h100-spot 1 x None = 1 spot"],

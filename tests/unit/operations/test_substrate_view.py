@@ -62,3 +62,12 @@ def test_an_upgrade_that_waits_is_told_with_its_version_and_since_when() -> None
     )
     told = replace(view(SubstrateState.READY), record=waiting).to_data()
     assert told["upgrade"] == {"version": "1.35", "since": "2026-11-02T09:30:00Z"}
+
+
+def test_where_a_pool_stands_is_told_in_one_line() -> None:
+    ready = view(SubstrateState.READY, ready=True)
+    assert ready.standing == "pool p: ready, no Nodes yet"
+    assert view(SubstrateState.READY).standing == "pool p: ready, changing, no Nodes yet"
+    joining = replace(ready, record=replace(ready.record, nodes_listed=3, nodes_joined=1, message="one is slow"))
+    assert joining.standing == "pool p: ready, 1 of 3 Nodes joined (one is slow)"
+    assert view(SubstrateState.DELETED).standing == "pool p: nothing stands behind it any more"

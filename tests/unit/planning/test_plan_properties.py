@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import FleetConfig
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import OperationError
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import NodePoolState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.declared import AdoptCluster, FleetConfig
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code, OperationError
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ClusterState, NodePoolState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import Plan, Records, plan
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.changes import (
     EFFECTIVE,
-    ChangeKind,
+    GOING,
     Resource,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.desired import desired_rows
@@ -39,9 +39,30 @@ def planned(
     state: Literal["present", "absent"] = "present",
     observed: Observed | None = None,
 ) -> Plan:
-    """A plan with the zones of both accounts known."""
+    """A plan with the zones of both accounts known; where somebody has a cluster to adopt, there is none."""
     zones = {"acct-a": ZONES, "acct-b": ZONES}
+    if state == "present" and _adopts_what_is_taken(config, records):
+        with pytest.raises(OperationError) as refused:
+            plan(config, records, zones=zones, prune=prune, state=state, observed=observed)
+        assert refused.value.code == Code.CONFLICT
+        reject()
     return plan(config, records, zones=zones, prune=prune, state=state, observed=observed)
+
+
+def _adopts_what_is_taken(config: FleetConfig, records: Records) -> bool:
+    """Whether a document has a pool adopt what another one, or an earlier one of its name, has not given back."""
+    accounts, pools = ({row.id: row for row in rows} for rows in (records.accounts, records.pools))
+    held = {
+        (key(accounts[row.account_id]), f"{row.location}/{row.name}"): pools[row.substrate_pool_id]
+        for row in records.clusters
+        if row.adopted and row.state != ClusterState.DELETED and row.substrate_pool_id is not None
+    }
+    standing = {key(row) for row in held.values() if row.archived_at is None}
+    return any(
+        ((pool.tenant_id, pool.substrate.account), pool.substrate.cluster.id) in held and key(pool) not in standing
+        for pool in config.pools
+        if pool.substrate is not None and isinstance(pool.substrate.cluster, AdoptCluster)
+    )
 
 
 def is_settled(made: Plan) -> bool:
@@ -69,7 +90,7 @@ def _told_of(made: Plan) -> set[tuple[str, str]]:
     going = {
         change.key
         for change in effective
-        if change.kind == ChangeKind.DELETE and change.resource in (Resource.POOL, Resource.CLUSTER)
+        if change.kind in GOING and change.resource in (Resource.POOL, Resource.CLUSTER)
     }
     return {
         (str(change.resource), change.title)
@@ -89,7 +110,7 @@ def _rows(records: Records, after: Records) -> dict[Row, object]:
     rows |= {("pool", pools[row.id], row.id): (row.platform_operated, row.archived_at) for row in records.pools}
     rows |= {("quota", f"{pools[row.pool_id]}/{row.tenant_id}", row.pool_id): row for row in records.quotas}
     return rows | {
-        ("node_pool", f"{pool_of[row.cluster_id]}/{row.name}", row.id): row
+        ("node_pool", f"{pool_of[row.cluster_id]}/{row.shape.name}", row.id): row
         for row in records.node_pools
         if row.state != NodePoolState.DELETED
     }

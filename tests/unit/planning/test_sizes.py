@@ -58,7 +58,7 @@ def test_gke_counts_over_the_flavors_zones_else_the_clusters_and_doks_counts_the
 ) -> None:
     config = parse_document(on_account(provider, location, {"nodes": 3, **flavor}))
     zones = zones_of_accounts(config, index(Records()), zones={"managed-k8s": known} if known else {})
-    (made,) = sizes(config, Declared.of(config), zones)
+    (made,) = sizes(config, Declared.of(config), index(Records()), zones)
     assert (made.zones, made.total) == size
 
 
@@ -86,7 +86,7 @@ def test_zones_that_the_subnets_are_not_in_are_warned_of(records: Records) -> No
     assert [size.zones for size in made.sizes] == [2, 2]
     data = changed(f"{FLAVOR}.zones", ["us-east-1c"])
     del data["providerAccounts"][0]["config"]["zones"]
-    (warning,) = planned(data, Records(), zones={"managed-k8s": ZONES}).warnings
+    warning, _totals = planned(data, Records(), zones={"managed-k8s": ZONES}).warnings
     assert warning.startswith("pool gpu-fleet, flavor h100: provider account managed-k8s has no subnet in us-east-1c")
 
 

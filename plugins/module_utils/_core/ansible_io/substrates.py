@@ -115,7 +115,10 @@ def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     planned, pool_id = _plan(module.params, session)
     about = [pool_id] if pool_id is not None else []
     result, views = carry_out(module, session, planned, timeout=timeout, about=about)
-    return result if views is None else {**result, "substrate": _one(views)}
+    if views is None:
+        return result
+    where = views[0].standing if views else f"pool {module.params['pool']} has no substrate"
+    return {"msg": where, **result, "substrate": _one(views)}
 
 
 def _plan(params: Mapping[str, Any], session: Session) -> tuple[PlannedFleet, PoolId | None]:

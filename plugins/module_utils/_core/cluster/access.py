@@ -12,6 +12,8 @@ before. So it counts as ours when it carries our label with any pool's id.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..model.errors import ClusterConflict, ClusterObjectMissing, ClusterUnreachable, NotOurs
 from ..model.observed import BootstrapAccess
 from ..model.secret import Secret
@@ -25,28 +27,39 @@ _TOKEN_SECONDS = 600
 """The shortest life that the API grants (599 is a 422), and longer than any pass."""
 
 
-def bootstrap_api(bootstrap: BootstrapAccess) -> ClusterApi:
-    """The API with the provider's own token, for teardown: it makes no access and needs none of ours."""
-    return ClusterApi(endpoint=bootstrap.endpoint, ca_pem=bootstrap.ca_pem, token=bootstrap.token)
+Again = Callable[[], BootstrapAccess]
+"""Has the provider give its own way in once more, or raises a ClusterError."""
 
 
-def open_cluster(bootstrap: BootstrapAccess, *, pool_id: Owner) -> ClusterApi:
+def bootstrap_api(bootstrap: BootstrapAccess, *, again: Again | None = None) -> ClusterApi:
+    """The API with the provider's own token, for teardown: it makes no access and needs none of ours.
+
+    Arguments:
+        again: asked once, when the token is refused with a 401 on the way.
+    """
+    mint_again = None if again is None else lambda: again().token
+    return ClusterApi(
+        endpoint=bootstrap.endpoint, ca_pem=bootstrap.ca_pem, token=bootstrap.token, mint_again=mint_again
+    )
+
+
+def open_cluster(bootstrap: BootstrapAccess, *, pool_id: Owner, again: Again | None = None) -> ClusterApi:
     """The API with our own 600 s credential, whose service account and binding are made where they are missing.
 
     One POST where they stand. Safe for several processes at once.
+
+    Arguments:
+        again: asked once, when our own credential is refused with a 401 on the way: another one is minted then.
 
     Raises:
         NotOurs: a namespace, binding or service account of our names stands there without our label.
         ClusterAccessDenied: the bootstrap token is refused.
         ClusterUnreachable, ClusterConflict: come again.
     """
-    with bootstrap_api(bootstrap) as api:
-        try:
-            token = _request_token(api)
-        except ClusterObjectMissing:
-            make_access(api, pool_id=pool_id)
-            token = _request_token(api)
-        return api.with_token(token)
+    mint_again = None if again is None else lambda: _mint(again(), pool_id)
+    return ClusterApi(
+        endpoint=bootstrap.endpoint, ca_pem=bootstrap.ca_pem, token=_mint(bootstrap, pool_id), mint_again=mint_again
+    )
 
 
 def make_access(api: ClusterApi, *, pool_id: Owner) -> None:
@@ -96,6 +109,15 @@ def remove_access(api: ClusterApi, *, pool_id: Owner) -> bool:
     if _other_subjects(api):
         return True
     return objects.delete(api, namespace)
+
+
+def _mint(bootstrap: BootstrapAccess, pool_id: Owner) -> Secret:
+    with bootstrap_api(bootstrap) as api:
+        try:
+            return _request_token(api)
+        except ClusterObjectMissing:
+            make_access(api, pool_id=pool_id)
+            return _request_token(api)
 
 
 def _request_token(api: ClusterApi) -> Secret:

@@ -4,9 +4,9 @@
 """One small door to a cluster's Kubernetes API: a request, a dictionary back, or a typed error.
 
 The kubernetes package builds the connection pool (it knows proxies and keep-alive); requests go through that pool
-directly: its own `request` has logged reply bodies, which for TokenRequest and Secrets are secrets, and
-its signature changed between its versions 34 and 37. Nothing is retried or redirected here: a pass comes again by
-itself, and a write that was perhaps made is never sent twice blindly.
+directly: its own `request` has logged reply bodies, which for TokenRequest and Secrets are secrets, and its signature
+changed between its versions 34 and 37. Nothing is redirected here, and a write that was perhaps made is never sent
+twice: a pass comes again by itself. What got a 401 was not looked at: it is sent again, with another credential, once.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ import ipaddress
 import json
 import re
 import ssl
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
@@ -24,6 +27,7 @@ from urllib.parse import urlencode, urlsplit
 from ..model.errors import (
     ClusterAccessDenied,
     ClusterConflict,
+    ClusterCredentialRefused,
     ClusterError,
     ClusterObjectMissing,
     ClusterUnreachable,
@@ -55,16 +59,25 @@ _TOKEN = re.compile(r"[\x21-\x7e]+", re.ASCII)
 """What may stand in the header. Checked here, because http.client's own refusal would print the value."""
 
 
-class ClusterApi:
-    """A cluster's API with one credential. Use as a context manager, or close it; threads may share it."""
+Mint = Callable[[], Secret]
+"""Gives another credential for the same cluster, or raises a ClusterError."""
 
-    def __init__(self, *, endpoint: str, ca_pem: str, token: Secret) -> None:
+
+class ClusterApi:
+    """A cluster's API with one credential. Use as a context manager, or close it; threads may share it.
+
+    Attributes:
+        answered_at: when it sent its last answer, by its own clock; None while it has not said.
+    """
+
+    def __init__(self, *, endpoint: str, ca_pem: str, token: Secret, mint_again: Mint | None = None) -> None:
         """Prepare the connection; nothing is sent yet.
 
         Arguments:
             endpoint: `https://host[:port]`.
             ca_pem: the only certificate(s) that the server's is trusted by, PEM; kept in memory.
             token: the bearer token.
+            mint_again: used once, when the token is refused with a 401; None: a 401 is the end.
 
         Raises:
             ClusterError: the endpoint is not https, or the certificate is none.
@@ -72,11 +85,13 @@ class ClusterApi:
         """
         if urlsplit(endpoint).scheme != "https" or not urlsplit(endpoint).hostname:
             raise ClusterError(f"the cluster's endpoint {endpoint!r} is not an https URL")
-        if not _TOKEN.fullmatch(token.reveal()):
-            raise ClusterAccessDenied(f"the bearer token for {endpoint} is empty or has characters no token has")
         self._endpoint = endpoint.rstrip("/")
         self._ca_pem = ca_pem
-        self._token = token
+        self._token = self._sendable(token)
+        self._mint_again = mint_again
+        self._renewed = False
+        self._renewing = threading.Lock()
+        self.answered_at: datetime | None = None
         self._pool = _connection_pool(self._endpoint, ca_pem)
 
     def __repr__(self) -> str:
@@ -93,10 +108,6 @@ class ClusterApi:
     def close(self) -> None:
         """Give the connections back."""
         self._pool.clear()
-
-    def with_token(self, token: Secret) -> ClusterApi:
-        """The same API with another credential."""
-        return ClusterApi(endpoint=self._endpoint, ca_pem=self._ca_pem, token=token)
 
     def request(
         self,
@@ -116,30 +127,67 @@ class ClusterApi:
 
         Raises:
             ClusterUnreachable: no answer, a broken or senseless one, 429 or 5xx. A write may have had its effect.
-            ClusterAccessDenied: 401 or 403.
+            ClusterCredentialRefused: 401, also with a credential that was minted anew.
+            ClusterAccessDenied: 403.
             ClusterObjectMissing: 404.
             ClusterConflict: 409, or 403 because the namespace is being deleted.
             ClusterError: any other refusal.
         """
+        headers = {"Accept": accept}
+        if body is not None:
+            headers["Content-Type"] = content_type
+        target = path + (f"?{urlencode(query)}" if query else "")
+        content = None if body is None else json.dumps(body).encode()
+        what = f"{method} {path} at {self._endpoint}"
+        refusal = ""
+        for _attempt in range(2):
+            token = self._token
+            try:
+                return self._send(token, method, target, headers, content, what)
+            except ClusterCredentialRefused as error:
+                refusal = str(error)
+            if not self._renew(token):
+                break
+        again = " (and so was the one before it in this pass)" if self._renewed else ""
+        raise ClusterCredentialRefused(refusal + again)
+
+    def _renew(self, refused: Secret) -> bool:
+        """Have another credential in place of a refused one; False when that was done before, or cannot be."""
+        with self._renewing:
+            if self._token is not refused:
+                return True  # another thread was faster
+            mint, self._mint_again = self._mint_again, None
+            if mint is None:
+                return False
+            self._renewed = True
+            self._token = self._sendable(mint())
+            return True
+
+    def _sendable(self, token: Secret) -> Secret:
+        if not _TOKEN.fullmatch(token.reveal()):
+            raise ClusterAccessDenied(f"the bearer token for {self._endpoint} is empty or has characters no token has")
+        return token
+
+    def _send(
+        self, token: Secret, method: str, target: str, headers: Mapping[str, str], body: bytes | None, what: str
+    ) -> dict[str, Any]:
+        """One request and its reply's object; see :meth:`request`."""
         from urllib3 import Timeout
         from urllib3.exceptions import HTTPError
 
-        headers = {"Accept": accept, "Authorization": f"Bearer {self._token.reveal()}"}
-        if body is not None:
-            headers["Content-Type"] = content_type
-        what = f"{method} {path} at {self._endpoint}"
         try:
             response = self._pool.request(
                 method,
-                f"{self._endpoint}{path}" + (f"?{urlencode(query)}" if query else ""),
-                body=None if body is None else json.dumps(body).encode(),
-                headers=headers,
+                f"{self._endpoint}{target}",
+                body=body,
+                headers={**headers, "Authorization": f"Bearer {token.reveal()}"},
                 timeout=Timeout(connect=_CONNECT_SECONDS, read=_READ_SECONDS),
                 retries=False,
                 redirect=False,
                 preload_content=False,
             )
             content = _read_body(response, what)
+            self.answered_at = _date(response.headers.get("Date"))
         except HTTPError as error:
             raise ClusterUnreachable(f"{what}: {type(error).__name__}: {error}") from error
         if not 200 <= response.status < 300:
@@ -206,6 +254,15 @@ def _read_body(response: BaseHTTPResponse, what: str) -> bytes:
     return b"".join(chunks)
 
 
+def _date(header: str | None) -> datetime | None:
+    """The Date of an answer; None where there is none that can be read."""
+    try:
+        moment = parsedate_to_datetime(header) if header else None
+    except ValueError:
+        return None
+    return moment if moment is not None and moment.tzinfo is not None else None
+
+
 def _object(content: bytes) -> dict[str, Any] | None:
     try:
         reply = json.loads(content)
@@ -219,10 +276,10 @@ def _error(what: str, status: int, content: bytes) -> ClusterError:
     details = _object(content) or {}
     reason, message = str(details.get("reason") or ""), str(details.get("message") or "")
     text = f"{what}: {status} {reason}: {message[:_MESSAGE_CHARACTERS]}".rstrip(": ")
-    if status in (401, 403):
-        if status == 403 and _namespace_is_terminating(details):
-            return ClusterConflict(text)
-        return ClusterAccessDenied(text)
+    if status == 401:
+        return ClusterCredentialRefused(text)
+    if status == 403:
+        return ClusterConflict(text) if _namespace_is_terminating(details) else ClusterAccessDenied(text)
     if status == 404:
         return ClusterObjectMissing(text)
     if status == 409:

@@ -42,16 +42,19 @@ def hold_claim(api: ClusterApi, *, pool_id: PoolId) -> None:
         raise ClusterConflict(f"ConfigMap {CLAIM_NAMESPACE}/{CLAIM} is being deleted; it can be made when it is gone")
 
 
-def drop_claim(api: ClusterApi, *, pool_id: PoolId) -> None:
+def drop_claim(api: ClusterApi, *, pool_id: PoolId) -> bool:
     """Delete the claim if it is this pool's; by uid, so that a successor's is never hit. Nothing to do is fine.
+
+    Returns:
+        True when none of ours stands (any more), False while it is going.
 
     Raises:
         ClusterConflict: it was replaced in between: look again.
     """
-    objects.delete_ours(api, "ConfigMap", CLAIM, CLAIM_NAMESPACE, pool_id=pool_id)
+    return objects.delete_ours(api, "ConfigMap", CLAIM, CLAIM_NAMESPACE, pool_id=pool_id)
 
 
-def is_held(api: ClusterApi, *, pool_id: PoolId) -> bool:
-    """Whether the claim stands and is this pool's. Reads only: for a teardown, which claims nothing any more."""
+def held_by(api: ClusterApi) -> str | None:
+    """Whose the claim is: a pool's id, empty for one that names none, None when none stands. Reads only."""
     live = objects.read(api, "ConfigMap", CLAIM, CLAIM_NAMESPACE)
-    return live is not None and objects.owner(live) == pool_id
+    return None if live is None else objects.owner(live) or ""

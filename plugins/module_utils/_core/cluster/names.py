@@ -21,6 +21,9 @@ AGENT_NAMESPACE = "better-compute"
 AGENT = "bcd"
 """bcd's DaemonSet and its ConfigMap."""
 
+AGENT_PLACE = f"{AGENT_NAMESPACE}/{AGENT}"
+"""How messages name the DaemonSet."""
+
 JOIN_SECRET = "bcd-join"  # noqa: S105 -- a Secret's name, not a secret
 JOIN_SECRET_KEY = "token"  # noqa: S105 -- the key in that Secret, and the file's name where it is mounted
 

@@ -10,7 +10,7 @@ and labels are all that is needed, and whole Nodes are ten times as large.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from ..model import labels
@@ -41,19 +41,47 @@ def list_nodes(api: ClusterApi, *, pool_id: PoolId) -> tuple[ClusterNode, ...]:
         ClusterAccessDenied: the credential is refused.
     """
     nodes: dict[str, ClusterNode] = {}
-    token = ""
+    token, moment, announced = "", None, 0
     for _turn in range(_MAX_PAGES):
         page = _page(api, pool_id, token)
-        items, metadata = page.get("items"), page.get("metadata")
-        if not isinstance(items, list) or not isinstance(metadata, dict):
-            raise ClusterUnreachable("a page of the Node list is malformed: what the cluster holds is unknown")
+        items, metadata = _parts(page)
+        if moment not in (None, metadata["resourceVersion"]):
+            raise _unknown("its pages are of different moments")
+        moment = metadata["resourceVersion"]
         for item in items:
-            node = _node(item, pool_id)
+            node = _node(item, pool_id, at=api.answered_at)
+            if node.name in nodes:
+                raise _unknown(f"{node.name} is in it twice")
             nodes[node.name] = node
         token = metadata.get("continue") or ""
+        announced = max(announced, len(nodes) + (metadata.get("remainingItemCount") or 0))
         if not token:
+            if len(nodes) < announced:
+                raise _unknown(f"it ends after {len(nodes)} of {announced} Nodes")
             return tuple(nodes[name] for name in sorted(nodes))
-    raise ClusterUnreachable(f"the Node list goes on after {_MAX_PAGES} pages: what the cluster holds is unknown")
+    raise _unknown(f"it goes on after {_MAX_PAGES} pages")
+
+
+def _unknown(why: str) -> ClusterUnreachable:
+    return ClusterUnreachable(f"the Node list is not complete, so what the cluster holds is unknown: {why}")
+
+
+def _parts(page: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    """A page's items and metadata, each of the types that are used.
+
+    A real kube-apiserver says `"items": null` when no Node is selected: its list of metadata is made of a nil slice.
+    """
+    items, metadata = page.get("items", ""), page.get("metadata")
+    well_formed = (
+        isinstance(metadata, dict)
+        and isinstance(metadata.get("resourceVersion"), str)
+        and isinstance(metadata.get("continue"), str | None)
+        and isinstance(metadata.get("remainingItemCount"), int | None)
+        and isinstance(items, list | None)
+    )
+    if not well_formed or not isinstance(metadata, dict):
+        raise _unknown("a page of it is malformed")
+    return items or [], metadata
 
 
 def _page(api: ClusterApi, pool_id: PoolId, token: str) -> dict[str, Any]:
@@ -65,32 +93,32 @@ def _page(api: ClusterApi, pool_id: PoolId, token: str) -> dict[str, Any]:
     except (ClusterAccessDenied, ClusterUnreachable):
         raise
     except ClusterError as error:
-        raise ClusterUnreachable(f"the Node list is not complete: {error}") from error
+        raise _unknown(str(error)) from error
 
 
-def _node(item: Any, pool_id: PoolId) -> ClusterNode:
+def _node(item: Any, pool_id: PoolId, *, at: datetime | None) -> ClusterNode:
     metadata = item.get("metadata") if isinstance(item, dict) else None
     if not isinstance(metadata, dict):
-        raise ClusterUnreachable("a Node in the list has no metadata: what the cluster holds is unknown")
+        raise _unknown("one in it has no metadata")
     name, uid, marks = metadata.get("name"), metadata.get("uid"), metadata.get("labels")
     if not (isinstance(name, str) and name and isinstance(uid, str) and uid and isinstance(marks, dict)):
-        raise ClusterUnreachable("a Node in the list has no name, uid or labels: what the cluster holds is unknown")
+        raise _unknown("one in it has no name, uid or labels")
     if marks.get(labels.SUBSTRATE_POOL) != pool_id:
-        raise ClusterUnreachable(f"the list of this pool's Nodes holds {name}, which is not its: the list is no good")
+        raise _unknown(f"{name} is in it, without the label that was asked for")
     return ClusterNode(
         name=name,
         uid=uid,
         spot=marks.get(labels.CAPACITY) == labels.SPOT,
         node_pool=next((marks[label] for label in _NODE_POOL_LABELS if label in marks), None),
         zone=marks.get(_ZONE),
-        created_at=_time(metadata.get("creationTimestamp")),
+        age=_age(metadata.get("creationTimestamp"), at),
     )
 
 
-def _time(text: object) -> datetime | None:
-    """A Kubernetes timestamp (RFC 3339, UTC, whole seconds: `2026-11-29T21:43:00Z`); None for anything else."""
+def _age(created: object, at: datetime | None) -> timedelta | None:
+    """From a Kubernetes timestamp (RFC 3339, UTC: `2026-11-29T21:43:00Z`) to the API's answer, both by its clock."""
     try:
-        moment = datetime.fromisoformat(text) if isinstance(text, str) else None
+        moment = datetime.fromisoformat(created) if isinstance(created, str) else None
     except ValueError:
         return None
-    return moment if moment is not None and moment.tzinfo is not None else None
+    return None if at is None or moment is None or moment.tzinfo is None else at - moment

@@ -61,7 +61,7 @@ class ClusterModel(BaseModel):
     adopt: str | None = Field(
         default=None,
         description="The id of a cluster that stands already: on GKE <location>/<name>, on EKS <region>/<name>, on "
-        "DOKS its UUID. Not in this version yet.",
+        "DOKS its UUID. It is read, and never created, changed or deleted.",
     )
 
 

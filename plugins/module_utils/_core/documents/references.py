@@ -38,6 +38,7 @@ def references(document: Mapping[str, Any]) -> Told:
     for path, pool in _items(document, "pools"):
         yield from _refers((*path, "site"), pool.get("site"), sites, "site", "sites")
         yield from _substrate(path, pool, accounts)
+    yield from _adopted_twice(document, accounts)
     yield from _quotas(document, pools)
 
 
@@ -119,6 +120,29 @@ def _cluster(path: KeyPath, cluster: object, provider: str | None) -> Told:
     adopt = cluster.get("adopt")
     if isinstance(adopt, str) and provider is not None and parse_adopt_id(provider, adopt) is None:
         yield (*path, "adopt"), f"expected {EXPECTED[provider]}, found {found(adopt)}"
+
+
+def _adopted_twice(document: Mapping[str, Any], accounts: Mapping[str, Mapping[str, Any]]) -> Told:
+    """One cluster backs one pool: two that name it, in whatever spelling, are told of each other."""
+    seen: dict[tuple[str, str], str] = {}
+    for path, pool in _items(document, "pools"):
+        policy = pool.get("policy")
+        substrate = policy.get("substrate") if isinstance(policy, Mapping) else None
+        cluster = substrate.get("cluster") if isinstance(substrate, Mapping) else None
+        name = substrate.get("account") if isinstance(substrate, Mapping) else None
+        adopt = cluster.get("adopt") if isinstance(cluster, Mapping) else None
+        account = accounts.get(name) if isinstance(name, str) else None
+        provider = None if account is None else provider_of(account)
+        adopted = parse_adopt_id(provider, adopt) if provider is not None and isinstance(adopt, str) else None
+        if adopted is None:
+            continue
+        where = f"pools[{path[1]}].policy.substrate.cluster.adopt"
+        first = seen.setdefault((str(name), adopted.id), where)
+        if first != where:
+            yield (
+                (*path, "policy", "substrate", "cluster", "adopt"),
+                f"one cluster backs one pool, and cluster {adopted.id} of account {name} is adopted already: {first}",
+            )
 
 
 def _previewed_spot(path: KeyPath, substrate: Mapping[str, Any], config: Mapping[str, Any]) -> Told:

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 MAX_NODE_POOLS = 10
 """Of one cluster, at every provider, those that are not deleted yet (spec: node-pools API, QUOTA_EXCEEDED)."""
 
-CAN_ADOPT = False
-"""Whether this version can put a pool on a cluster that stands already, at any provider."""
-
 _KUBERNETES_KEY_CHARACTERS = 253 + 1 + 63
 """Of a label's or taint's key: a DNS name, '/', and a name (Kubernetes, "Labels and Selectors")."""
 

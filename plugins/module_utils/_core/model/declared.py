@@ -150,6 +150,16 @@ class AdoptCluster:
 
     id: str
 
+    @property
+    def name(self) -> str:
+        """What a driver finds it by: its name, at DOKS its UUID."""
+        return self.id.rpartition("/")[2]
+
+    @property
+    def location(self) -> str | None:
+        """Where it is; None where the id does not say (DOKS)."""
+        return self.id.rpartition("/")[0] or None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Substrate:

@@ -151,6 +151,10 @@ class ClusterAccessDenied(ClusterError):
     """The API answered 401 or 403."""
 
 
+class ClusterCredentialRefused(ClusterAccessDenied):
+    """The API answered 401: the credential is unknown or has ended, and the request was not looked at."""
+
+
 class ClusterConflict(ClusterError):
     """The API answered 409: the object changed or exists; read it again."""
 

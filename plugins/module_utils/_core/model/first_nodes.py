@@ -18,7 +18,9 @@ def awaits_nodes(cluster: ClusterRecord, node_pools: Iterable[NodePoolRecord], c
     Arguments:
         can: what its provider can do.
     """
-    if not can.cluster_needs_nodes or cluster.mode != ClusterMode.STANDARD or cluster.state != ClusterState.PENDING:
+    if cluster.adopted or cluster.mode != ClusterMode.STANDARD or cluster.state != ClusterState.PENDING:
+        return False
+    if not can.cluster_needs_nodes:
         return False
     return all(node_pool.state == NodePoolState.DELETING for node_pool in node_pools)
 

@@ -7,23 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .capabilities import CAN_ADOPT, CAPABILITIES, MAX_NODE_POOLS
-from .declared import AdoptCluster, FleetConfig, Pool, Substrate
+from .capabilities import CAPABILITIES, MAX_NODE_POOLS
+from .declared import AdoptCluster, CreateCluster, FleetConfig, Pool, Substrate
 from .errors import Problem
+from .ids import PoolId, adopted_node_pool_name
+
+_ANY_POOL = PoolId("pool_??????")
+"""In the place of an id that is not made yet: as much of it as stands in the name of a node pool."""
 
 
 def unsupported(config: FleetConfig) -> Iterator[Problem]:
-    """Pools that this version, or their provider, can do nothing for: UNSUPPORTED."""
+    """Pools that their provider can do nothing for: UNSUPPORTED."""
     for path, pool, substrate, provider in _substrates(config):
         can = CAPABILITIES[provider]
-        if isinstance(substrate.cluster, AdoptCluster):
-            if not CAN_ADOPT:
-                yield Problem(
-                    path=f"{path}.cluster.adopt",
-                    message=f"pool {pool.name} is to adopt cluster {substrate.cluster.id}, which this version cannot "
-                    "do yet: give cluster.create, or leave the pool out",
-                )
-        elif substrate.cluster.private_nodes and not can.private_nodes:
+        made = substrate.cluster if isinstance(substrate.cluster, CreateCluster) else None
+        if made and made.private_nodes and not can.private_nodes:
             yield Problem(
                 path=f"{path}.cluster.create.privateNodes",
                 message=f"pool {pool.name}: {can.title} ({provider}, account {substrate.account}) has no private nodes",
@@ -31,14 +29,19 @@ def unsupported(config: FleetConfig) -> Iterator[Problem]:
 
 
 def names_too_long(config: FleetConfig) -> Iterator[Problem]:
-    """Flavors whose node pool could not have its name at the provider: INVALID_INPUT. It is the flavor's own name."""
+    """Flavors whose node pool could not have its name at the provider: INVALID_INPUT.
+
+    It is the flavor's own name; on an adopted cluster one with the last of the pool's id before it.
+    """
     for path, _pool, substrate, provider in _substrates(config):
         can = CAPABILITIES[provider]
+        adopted = isinstance(substrate.cluster, AdoptCluster)
         for index, flavor in enumerate(substrate.flavors):
-            if len(flavor.name) > can.max_node_pool_name:
+            name = adopted_node_pool_name(_ANY_POOL, flavor.name) if adopted else flavor.name
+            if len(name) > can.max_node_pool_name:
                 yield Problem(
                     path=f"{path}.flavors[{index}].name",
-                    message=f"the node pool's name at the provider, {flavor.name}, has {len(flavor.name)} characters; "
+                    message=f"the node pool's name at the provider, {name}, has {len(name)} characters; "
                     f"{can.title} takes at most {can.max_node_pool_name}",
                 )
 

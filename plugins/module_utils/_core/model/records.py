@@ -100,6 +100,8 @@ class ClusterOutputs:
         location: where it is.
         node_version: the nodes' version where the provider has one for the cluster, else the control plane's.
         global_id: the provider-global id (EKS: the ARN); the same whichever account reads it.
+        zones: those that node pools without their own are spread over, sorted, where the provider keeps such for a
+            cluster (GKE); else empty.
     """
 
     endpoint: str
@@ -108,6 +110,7 @@ class ClusterOutputs:
     location: str
     node_version: str
     global_id: str | None
+    zones: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +127,8 @@ class ClusterRecord:
         global_id: the provider-global id that this row claims, once it was read: one row that is not deleted has it
             (clusters.claim_global_id). None until then.
         delete_attempts: how often the provider refused to delete it; decides the next retry.
-        ready_before: whether its control plane ever answered: one that did and is down now is waited for.
+        ready_before: whether its control plane ever answered: one that did and is down now is waited for. Of an adopted
+            one: whether its API let us in, so that something of ours may stand there.
     """
 
     id: ClusterId

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..model.declared import FleetConfig
+from ..model.errors import Code, OperationError
 from ..model.ids import PoolId
 from ..model.records import NodePoolRecord, PoolRecord
 from ..model.states import Intent, SubstrateState
@@ -128,20 +129,37 @@ def apply_fleet(session: Session, planned: PlannedFleet) -> tuple[PoolId, ...]:
 
     Raises:
         OperationError: INVALID_STATE when something is blocked (then nothing is written); CONFLICT when the records
-            moved since the plan was made.
+            moved since the plan was made: where a cluster to adopt went to somebody else meanwhile, it says to whom.
     """
     touched: tuple[PoolId, ...] = ()
     if planned.plan.changed or planned.plan.blocked:
-        from ..planning.desired import desired_rows  # most plans are looked at and no more
-
-        with session.store.write() as tx:
-            records = read_records(tx)
-            writes = desired_rows(planned.plan, records, now=tx.now)
-            fleet.bump_serial(tx, planned.plan.serial)
-            write_rows(tx, writes, planned.places, records=records)
-        touched = writes.due
+        try:
+            touched = _record(session, planned)
+        except OperationError as error:
+            if error.code == Code.CONFLICT:
+                _refuse_held(session, planned)
+            raise
     unsettled = [view.record.pool_id for view in substrates_of(session, planned) if not view.ready]
     return tuple(dict.fromkeys([*touched, *unsettled]))
+
+
+def _record(session: Session, planned: PlannedFleet) -> tuple[PoolId, ...]:
+    from ..planning.desired import desired_rows  # most plans are looked at and no more
+
+    with session.store.write() as tx:
+        records = read_records(tx)
+        writes = desired_rows(planned.plan, records, now=tx.now)
+        fleet.bump_serial(tx, planned.plan.serial)
+        write_rows(tx, writes, planned.places, records=records)
+    return writes.due
+
+
+def _refuse_held(session: Session, planned: PlannedFleet) -> None:
+    """Of two that adopt one cluster at the same moment, tell the second who was first: "plan again" would say less."""
+    from ..planning.adoptions import refuse_held
+
+    with session.store.read() as tx:
+        refuse_held(planned.plan.config, read_records(tx))
 
 
 def substrates_of(session: Session, planned: PlannedFleet, *more: PoolId) -> tuple[SubstrateView, ...]:
@@ -199,9 +217,12 @@ def prune_what_was_in_use(session: Session, planned: PlannedFleet) -> None:
 
 
 def describe(session: Session) -> dict[str, Any]:
-    """Everything recorded that a document declares, and the substrates, as plain values in snake_case."""
+    """Everything recorded that a document declares, the substrates, and the self-check, as plain snake_case values."""
+    from .self_check import self_check  # what passes are made of: no plan needs it
+
     with session.store.read() as tx:
-        records = read_records(tx)
+        records, now = read_records(tx), tx.now
+    views = list_substrates(session)
     by_cluster: dict[str, list[NodePoolRecord]] = {}
     for node_pool in records.node_pools:
         by_cluster.setdefault(node_pool.cluster_id, []).append(node_pool)
@@ -249,5 +270,6 @@ def describe(session: Session) -> dict[str, Any]:
             }
             for quota in records.quotas
         ],
-        "substrates": [view.to_data() for view in list_substrates(session)],
+        "substrates": [view.to_data() for view in views],
+        "self_check": [one.to_data() for one in self_check(views, agent=session.settings.agent, now=now)],
     }

@@ -47,6 +47,18 @@ class SubstrateView:
         final = self.ready or self.in_error or self.record.state == SubstrateState.DELETED
         return final and self.in_time
 
+    @property
+    def standing(self) -> str:
+        """Where it stands, in one line for a person."""
+        record = self.record
+        if record.state == SubstrateState.DELETED:
+            return f"pool {self.pool}: nothing stands behind it any more"
+        state = "ready, changing" if record.state == SubstrateState.READY and not self.ready else str(record.state)
+        joined = (
+            f"{record.nodes_joined} of {record.nodes_listed} Nodes joined" if record.nodes_listed else "no Nodes yet"
+        )
+        return f"pool {self.pool}: {state}, {joined}" + (f" ({record.message})" if record.message else "")
+
     def to_data(self) -> dict[str, Any]:
         """Plain values in snake_case, for module results."""
         record = self.record

@@ -17,6 +17,7 @@ from .naming import Key, titled
 class ChangeKind(StrEnum):
     """What apply does with a resource.
 
+    `adopt`, `give_back`: of a cluster that is somebody else's: it is read, and nothing of it is created or deleted.
     `keep`: nothing, although the document no longer declares it: deleting needs prune, or something to be gone first.
     `blocked`: nothing, and nothing else of the plan either: the note says what to do instead.
     """
@@ -24,11 +25,19 @@ class ChangeKind(StrEnum):
     CREATE = "create"
     UPDATE = "update"
     DELETE = "delete"
+    ADOPT = "adopt"
+    GIVE_BACK = "give_back"
     KEEP = "keep"
     BLOCKED = "blocked"
 
 
-EFFECTIVE = frozenset({ChangeKind.CREATE, ChangeKind.UPDATE, ChangeKind.DELETE})
+COMING = frozenset({ChangeKind.CREATE, ChangeKind.ADOPT})
+"""The kinds after which something is there that was not: there is nothing before them."""
+
+GOING = frozenset({ChangeKind.DELETE, ChangeKind.GIVE_BACK})
+"""The kinds after which something is gone: there is nothing after them."""
+
+EFFECTIVE = frozenset({ChangeKind.UPDATE}) | COMING | GOING
 """The kinds that change something."""
 
 

@@ -148,6 +148,7 @@ def _pools(
                 kept_flavors=frozenset(kept.get(known_by, ())),
                 site_id=site_ids[declared.site_of(pool)] if pool else None,
                 account_id=account_ids[known_by[0], substrate.account] if substrate else None,
+                region=declared.account_of(pool, substrate).config.get("region", "") if pool and substrate else "",
                 now=now,
             )
         )

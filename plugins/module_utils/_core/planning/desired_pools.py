@@ -11,16 +11,16 @@ from datetime import datetime
 
 from ..model import ids
 from ..model.declared import AdoptCluster, CreateCluster, Flavor, Pool, Substrate
-from ..model.ids import AccountId, ClusterId, PoolId, SiteId
+from ..model.ids import AccountId, PoolId, SiteId
 from ..model.records import ClusterRecord, NodePoolRecord, PoolRecord, SubstrateRecord
 from ..model.states import ClusterState, Intent, NodePoolState, SubstrateState
-from .changes import Change, ChangeKind, Resource
+from .changes import GOING, Change, ChangeKind, Resource
 from .pools import merged, merged_cluster
 from .recorded import PoolFacts
 from .writes import ClusterRaise, NodePoolChange
 
-_MODE_CREATE = "create"
-"""A substrate's mode (spec: kubernetesSubstrates.get): its cluster is made for it."""
+_MODE_CREATE, _MODE_ADOPT = "create", "adopt"
+"""A substrate's mode (spec: kubernetesSubstrates.get): its cluster is made for it, or was there before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +44,7 @@ def pool_writes(
     kept_flavors: frozenset[str],
     site_id: SiteId | None,
     account_id: AccountId | None,
+    region: str,
     now: datetime,
 ) -> PoolWrites:
     """The rows of one pool that has at least one change to itself, its cluster or its node pools.
@@ -54,9 +55,10 @@ def pool_writes(
         kept_flavors: flavors that stay though they are not declared.
         site_id: where a declared pool stands.
         account_id: what a declared substrate stands on.
+        region: of that account; empty where it has none (GKE).
     """
     kinds = {(change.resource, change.part): change.kind for change in changes}
-    if facts is not None and (declared is None or kinds.get((Resource.CLUSTER, "")) == ChangeKind.DELETE):
+    if facts is not None and (declared is None or kinds.get((Resource.CLUSTER, "")) in GOING):
         return _going(declared, facts, torn_down=(Resource.CLUSTER, "") in kinds, now=now)
     if declared is None or site_id is None:
         raise AssertionError("a pool that is neither declared nor recorded has no change")
@@ -66,7 +68,7 @@ def pool_writes(
     if facts is None or not facts.backed:
         if account_id is None:
             raise AssertionError("a substrate stands on an account")
-        return _new_substrate(pool, pool.substrate, account_id=account_id, now=now)
+        return _new_substrate(pool, pool.substrate, account_id=account_id, region=region, now=now)
     return _changed_substrate(pool, facts, kinds, now=now)
 
 
@@ -126,19 +128,22 @@ def _going(declared: Pool | None, facts: PoolFacts, *, torn_down: bool, now: dat
     return PoolWrites(pools=(pool,), substrates=(substrate,), due=(pool.id,))
 
 
-def _new_substrate(pool: PoolRecord, substrate: Substrate, *, account_id: AccountId, now: datetime) -> PoolWrites:
-    made = substrate.cluster
-    if isinstance(made, AdoptCluster):
-        raise AssertionError("a plan that adopts is refused: model.capabilities.CAN_ADOPT")
+def _new_substrate(
+    pool: PoolRecord, substrate: Substrate, *, account_id: AccountId, region: str, now: datetime
+) -> PoolWrites:
+    declared = substrate.cluster
+    adopted = declared if isinstance(declared, AdoptCluster) else None
+    made = declared if isinstance(declared, CreateCluster) else None
     cluster = ClusterRecord(
         id=ids.new_cluster_id(now),
         tenant_id=pool.tenant_id,
         account_id=account_id,
         substrate_pool_id=pool.id,
-        name=ids.cluster_name(pool.id),
-        location=made.location,
-        private_nodes=made.private_nodes,
-        version=made.version,
+        name=adopted.name if adopted else ids.cluster_name(pool.id),
+        location=declared.location or region,
+        private_nodes=made.private_nodes if made else False,
+        version=made.version if made else None,
+        adopted=adopted is not None,
         state=ClusterState.PENDING,
     )
     status = SubstrateRecord(
@@ -146,23 +151,23 @@ def _new_substrate(pool: PoolRecord, substrate: Substrate, *, account_id: Accoun
         tenant_id=pool.tenant_id,
         account_id=cluster.account_id,
         cluster_id=cluster.id,
-        mode=_MODE_CREATE,
+        mode=_MODE_ADOPT if adopted else _MODE_CREATE,
         state=SubstrateState.PENDING,
     )
     return PoolWrites(
         pools=(pool,),
         clusters=(cluster,),
-        node_pools=tuple(_new_node_pool(cluster.id, flavor, now=now) for flavor in substrate.flavors),
+        node_pools=tuple(_new_node_pool(cluster, pool, flavor, now=now) for flavor in substrate.flavors),
         substrates=(status,),
         due=(pool.id,),
     )
 
 
-def _new_node_pool(cluster_id: ClusterId, flavor: Flavor, *, now: datetime) -> NodePoolRecord:
+def _new_node_pool(cluster: ClusterRecord, pool: PoolRecord, flavor: Flavor, *, now: datetime) -> NodePoolRecord:
     return NodePoolRecord(
         id=ids.new_node_pool_id(now),
-        cluster_id=cluster_id,
-        name=flavor.name,
+        cluster_id=cluster.id,
+        name=ids.adopted_node_pool_name(pool.id, flavor.name) if cluster.adopted else flavor.name,
         shape=flavor,
         state=NodePoolState.PENDING,
     )
@@ -182,7 +187,7 @@ def _changed_substrate(
             continue
         row = facts.flavors.get(name)
         if row is None:
-            new.append(_new_node_pool(facts.cluster.id, shapes[name], now=now))
+            new.append(_new_node_pool(facts.cluster, pool, shapes[name], now=now))
             continue
         state = {
             ChangeKind.CREATE: NodePoolState.PENDING,  # it is recorded and was there: drift

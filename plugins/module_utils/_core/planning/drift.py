@@ -19,6 +19,9 @@ from .naming import Key, key, titled
 from .pools import PoolPlan
 from .recorded import Index, Observed, ObservedPool, PoolFacts
 
+EXISTS = "exists"
+"""The path of the one difference of a resource that is recorded and is not there."""
+
 _MISSING = "drift: it is not at the provider any more, and is made again"
 
 
@@ -75,12 +78,12 @@ def plan_drift(
         if seen is None or facts.cluster is None or facts.cluster.state != ClusterState.READY:
             continue
         rows = {name: row for name, row in facts.staying.items() if (key(pool), name) not in busy and row.settled}
-        if seen.cluster is None:
+        if seen.cluster is None and not facts.cluster.adopted:
             changes += [] if (key(pool), "") in busy else _missing_cluster(facts, rows)
             continue
         told = (item for item in told_only(facts, seen) if not item.flavor or (key(pool), item.flavor) not in busy)
         warnings += (item.warning for item in told)
-        for row in rows.values():
+        for row in rows.values() if seen.cluster is not None else ():
             changes += _node_pool(key(pool), row, seen)
     return Drift(changes=tuple(changes), warnings=tuple(warnings))
 
@@ -106,7 +109,7 @@ def _missing_node_pool(pool: Key, row: NodePoolRecord) -> Change:
         resource=Resource.NODE_POOL,
         tenant=pool[0],
         name=pool[1],
-        part=row.name,
+        part=row.shape.name,
         fields=_again(flavor_values(row.shape)),
         note=_MISSING,
     )
@@ -137,7 +140,7 @@ def _node_pool(pool: Key, row: NodePoolRecord, seen: ObservedPool) -> Iterator[C
             resource=Resource.NODE_POOL,
             tenant=pool[0],
             name=pool[1],
-            part=row.name,
+            part=row.shape.name,
             fields=fields,
             note="drift: it was changed at the provider, and is put back",
         )
@@ -146,10 +149,21 @@ def _node_pool(pool: Key, row: NodePoolRecord, seen: ObservedPool) -> Iterator[C
 def told_only(facts: PoolFacts, seen: ObservedPool) -> Iterator[ToldOnly]:
     """Differences that no provider takes back in place, of what is ready: told, not repaired."""
     cluster = facts.cluster
-    if cluster is None or cluster.state != ClusterState.READY or seen.cluster is None:
+    if cluster is None or cluster.state != ClusterState.READY:
         return
     title = titled(key(facts.record))
-    if seen.cluster.private_nodes != cluster.private_nodes:
+    if seen.cluster is None:
+        if cluster.adopted:
+            yield ToldOnly(
+                path=EXISTS,
+                held=False,
+                wanted=True,
+                warning=f"pool {title}: cluster {cluster.name}, which it adopted, is not at the provider any more; it "
+                "is not ours to make: take the pool away, or have the cluster made again",
+            )
+        return
+    # What an adopted one is like is its owner's to say.
+    if not cluster.adopted and seen.cluster.private_nodes != cluster.private_nodes:
         path, held, wanted = "privateNodes", seen.cluster.private_nodes, cluster.private_nodes
         yield ToldOnly(
             path=f"policy.substrate.cluster.create.{path}",
@@ -159,7 +173,7 @@ def told_only(facts: PoolFacts, seen: ObservedPool) -> Iterator[ToldOnly]:
             "records: it is left as it is; create a new pool to have it otherwise",
         )
     for name, row in sorted(facts.staying.items()):
-        for item in seen.differences.get(name, ()) if row.settled else ():
+        for item in seen.differences.get(row.name, ()) if row.settled else ():
             if not item.in_place:
                 yield ToldOnly(
                     flavor=name,

@@ -13,7 +13,7 @@ from typing import Any
 from ..model.ids import PoolId
 from ..model.states import ClusterState, NodePoolState
 from .changes import DRIFT, ChangeKind, Resource
-from .drift import told_only
+from .drift import EXISTS, told_only
 from .naming import titled
 from .plan import Plan
 from .recorded import Observed, ObservedPool, PoolFacts, Records, index
@@ -25,10 +25,6 @@ class DriftState(StrEnum):
     IN_SYNC = "in_sync"
     DRIFT = "drift"
     UNKNOWN = "unknown"
-
-
-EXISTS = "exists"
-"""The path of the one difference of a resource that is recorded and is not there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

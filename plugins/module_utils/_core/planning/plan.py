@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..model.declared import FleetConfig
-from .changes import EFFECTIVE, Change, ChangeKind, FlavorSize
+from .changes import COMING, EFFECTIVE, GOING, Change, ChangeKind, FlavorSize
 from .render import render_text
 
 
@@ -36,7 +36,7 @@ class Plan:
 
     @property
     def changed(self) -> bool:
-        """Exactly what apply will report: whether anything is created, updated or deleted."""
+        """Exactly what apply will report: whether anything is created, updated or deleted, adopted or given back."""
         return any(change.kind in EFFECTIVE for change in self.changes)
 
     @property
@@ -74,8 +74,8 @@ class Plan:
             if change.kind not in EFFECTIVE:
                 continue
             key = f"{change.resource} {change.title}"
-            if change.kind != ChangeKind.CREATE:
+            if change.kind not in COMING:
                 before[key] = {field.path: field.before for field in change.fields}
-            if change.kind != ChangeKind.DELETE:
+            if change.kind not in GOING:
                 after[key] = {field.path: field.after for field in change.fields}
         return {"before": before, "after": after}

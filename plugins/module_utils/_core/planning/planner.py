@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from ..model.declared import FleetConfig
-from . import drift, limits, places, pools, quotas, sizes, totals
+from . import adoptions, drift, limits, places, pools, quotas, sizes, totals
 from .naming import Declared
 from .plan import Plan
 from .recorded import Observed, Records, index
@@ -38,7 +38,7 @@ def plan(
 
     Raises:
         OperationError: UNSUPPORTED, for pools on a provider without a driver; QUOTA_EXCEEDED, for more node pools or
-            nodes than there can be; every case at once.
+            nodes than there can be; CONFLICT, for clusters to adopt that somebody has; every case at once.
         InvalidInput: a name that is too long at the provider.
     """
     recorded = index(records)
@@ -46,8 +46,9 @@ def plan(
     wanted = config if state == "present" else FleetConfig(version=config.version)
     limits.check_providers(wanted)
     declared = Declared.of(wanted)
+    adoptions.refuse_held(wanted, records)
     account_zones = sizes.zones_of_accounts(wanted, recorded, zones=zones)
-    flavor_sizes = sizes.sizes(wanted, declared, account_zones)
+    flavor_sizes = sizes.sizes(wanted, declared, recorded, account_zones)
     limits.check_sizes(wanted, declared, recorded, flavor_sizes)
     pool_plan = pools.plan_pools(wanted, declared, recorded, scope=scope, prune=prune)
     drifted = drift.plan_drift(wanted, recorded, pool_plan, observed=observed or {})
@@ -64,8 +65,8 @@ def plan(
         changes=changes,
         sizes=flavor_sizes,
         warnings=(
-            *sizes.warnings(wanted, declared, account_zones),
-            *totals.warnings(wanted, declared, flavor_sizes),
+            *sizes.warnings(wanted, declared, recorded, account_zones),
+            *totals.warnings(wanted, declared, flavor_sizes, changes),
             *quotas.warnings(wanted, declared, recorded),
             *drifted.warnings,
         ),

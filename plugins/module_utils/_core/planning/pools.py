@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..model.declared import AdoptCluster, CreateCluster, Flavor, FleetConfig, Pool, Substrate
+from ..model.ids import adopted_node_pool_name
 from ..model.records import NodePoolRecord
 from ..model.states import NodePoolState
 from ..model.versions import is_older
@@ -101,13 +102,25 @@ def _new_pool(pool: Pool, earlier: PoolFacts | None, *, site: str) -> list[Chang
 
 
 def _new_substrate(pool: Key, substrate: Substrate) -> list[Change]:
-    cluster = _change(ChangeKind.CREATE, Resource.CLUSTER, pool, fields=appearing(substrate_values(substrate)))
-    return [cluster, *(_new_flavor(pool, flavor) for flavor in substrate.flavors)]
+    adopted = substrate.cluster if isinstance(substrate.cluster, AdoptCluster) else None
+    fields = appearing(substrate_values(substrate))
+    if adopted:
+        note = f"adopt cluster {adopted.id}: it is read, and never created, changed or deleted"
+        cluster = _change(ChangeKind.ADOPT, Resource.CLUSTER, pool, fields=fields, note=note)
+    else:
+        cluster = _change(ChangeKind.CREATE, Resource.CLUSTER, pool, fields=fields)
+    name = "bc-<last 6 of the pool's id>-{}" if adopted else ""
+    return [cluster, *(_new_flavor(pool, flavor, called=name.format(flavor.name)) for flavor in substrate.flavors)]
 
 
-def _new_flavor(pool: Key, flavor: Flavor) -> Change:
-    fields = appearing(flavor_values(flavor))
-    return _change(ChangeKind.CREATE, Resource.NODE_POOL, pool, part=flavor.name, fields=fields)
+def _new_flavor(pool: Key, flavor: Flavor, *, called: str = "") -> Change:
+    """The change that makes a flavor's node pool.
+
+    Arguments:
+        called: the node pool's name on an adopted cluster; empty where it is the flavor's.
+    """
+    fields, note = appearing(flavor_values(flavor)), f"called {called} on the adopted cluster" if called else ""
+    return _change(ChangeKind.CREATE, Resource.NODE_POOL, pool, part=flavor.name, fields=fields, note=note)
 
 
 def _known_pool(pool: Pool, facts: PoolFacts, recorded: Index, *, site: str, prune: bool) -> list[Change]:
@@ -158,7 +171,10 @@ def _flavor(pool: Key, flavor: Flavor, facts: PoolFacts) -> list[Change]:
         note = "a node pool of this name was added to the cluster by a caller: delete that one, or rename the flavor"
         return [_change(ChangeKind.BLOCKED, Resource.NODE_POOL, pool, part=flavor.name, note=note)]
     if row is None:
-        return [_new_flavor(pool, flavor)]
+        adopted = facts.cluster is not None and facts.cluster.adopted
+        return [
+            _new_flavor(pool, flavor, called=adopted_node_pool_name(facts.record.id, flavor.name) if adopted else "")
+        ]
     if row.state == NodePoolState.DELETING:
         note = "the earlier node pool of this name is still being deleted: apply again when it is gone"
         return [_change(ChangeKind.BLOCKED, Resource.NODE_POOL, pool, part=flavor.name, note=note)]
@@ -168,9 +184,9 @@ def _flavor(pool: Key, flavor: Flavor, facts: PoolFacts) -> list[Change]:
 
 def _undeclared_flavor(pool: Key, row: NodePoolRecord, *, prune: bool) -> Change:
     if not prune:
-        return _change(ChangeKind.KEEP, Resource.NODE_POOL, pool, part=row.name, note=NEEDS_PRUNE)
+        return _change(ChangeKind.KEEP, Resource.NODE_POOL, pool, part=row.shape.name, note=NEEDS_PRUNE)
     fields = vanishing(flavor_values(row.shape))
-    return _change(ChangeKind.DELETE, Resource.NODE_POOL, pool, part=row.name, fields=fields)
+    return _change(ChangeKind.DELETE, Resource.NODE_POOL, pool, part=row.shape.name, fields=fields)
 
 
 def _dropped_substrate(facts: PoolFacts, *, prune: bool) -> list[Change]:
@@ -183,7 +199,16 @@ def _dropped_substrate(facts: PoolFacts, *, prune: bool) -> list[Change]:
 def _vanishing_substrate(facts: PoolFacts) -> list[Change]:
     values = substrate_values(facts.record.substrate) if facts.record.substrate else {}
     pool, note = key(facts.record), "once its bookings have ended: nothing is force-released"
-    cluster = _change(ChangeKind.DELETE, Resource.CLUSTER, pool, fields=vanishing(values), note=note)
+    adopted = facts.record.substrate.cluster if facts.record.substrate else None
+    kind = ChangeKind.DELETE
+    if isinstance(adopted, AdoptCluster):
+        ours = "".join(f"{row.name}, " for _name, row in sorted(facts.flavors.items()))
+        kind = ChangeKind.GIVE_BACK
+        note = (
+            f"give back cluster {adopted.id}: only our node pools ({ours.removesuffix(', ') or 'none'}), bcd and our "
+            f"own access go; {note}"
+        )
+    cluster = _change(kind, Resource.CLUSTER, pool, fields=vanishing(values), note=note)
     return [cluster, *(_undeclared_flavor(pool, row, prune=True) for _name, row in sorted(facts.staying.items()))]
 
 

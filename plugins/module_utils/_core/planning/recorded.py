@@ -49,8 +49,8 @@ class ObservedPool:
 
     Attributes:
         cluster: None when the provider says there is none.
-        node_pools: all of the cluster's, by name.
-        differences: of the recorded node pools that are there, by name: in what each is not as it is recorded.
+        node_pools: all of the cluster's, by their provider-side name.
+        differences: of the recorded node pools that are there, likewise: in what each is not as it is recorded.
     """
 
     cluster: ObservedCluster | None
@@ -68,8 +68,8 @@ class PoolFacts:
 
     Attributes:
         substrate, cluster: the ones that are not deleted.
-        flavors: by name, the flavors' node pools that are not deleted.
-        other_node_pools: names of the cluster's node pools that callers added.
+        flavors: by the flavor's name, its node pool that is not deleted.
+        other_node_pools: provider-side names of the cluster's node pools that callers added.
     """
 
     record: PoolRecord
@@ -139,7 +139,7 @@ def index(records: Records) -> Index:
             record=pool,
             substrate=substrates.get(pool.id),
             cluster=cluster,
-            flavors={row.name: row for row in rows if row.of_flavor},
+            flavors={row.shape.name: row for row in rows if row.of_flavor},
             other_node_pools=frozenset(row.name for row in rows if not row.of_flavor),
         )
 

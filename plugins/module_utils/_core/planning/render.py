@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .changes import Change, ChangeKind, FieldChange, FlavorSize, Resource
+from .changes import COMING, GOING, Change, ChangeKind, FieldChange, FlavorSize, Resource
 from .naming import Key, titled
 
 WIDTH = 120
@@ -26,6 +26,8 @@ _SIGNS = {
     ChangeKind.CREATE: "+",
     ChangeKind.UPDATE: "~",
     ChangeKind.DELETE: "-",
+    ChangeKind.ADOPT: ">",
+    ChangeKind.GIVE_BACK: "<",
     ChangeKind.KEEP: "=",
     ChangeKind.BLOCKED: "!",
 }
@@ -34,6 +36,8 @@ _WORDS = {
     ChangeKind.CREATE: "to create",
     ChangeKind.UPDATE: "to update",
     ChangeKind.DELETE: "to delete",
+    ChangeKind.ADOPT: "to adopt",
+    ChangeKind.GIVE_BACK: "to give back",
     ChangeKind.KEEP: "kept",
     ChangeKind.BLOCKED: "blocked",
 }
@@ -127,8 +131,8 @@ def _marks(value: Any) -> Mapping[str, str] | None:
 
 def _values(kind: ChangeKind, field: FieldChange, *, room: int) -> list[str]:
     note = f"  ({field.note})" if field.note else ""
-    if kind in (ChangeKind.CREATE, ChangeKind.DELETE):
-        value = field.after if kind == ChangeKind.CREATE else field.before
+    if kind in COMING or kind in GOING:
+        value = field.after if kind in COMING else field.before
         lines = _lines(value, room=room - len(note))
         return [*lines[:-1], lines[-1] + note]
     if _is_list(field.before) and _is_list(field.after):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ..model.capabilities import CAPABILITIES
-from ..model.declared import Account, CreateCluster, Flavor, FleetConfig, Substrate
+from ..model.declared import Account, AdoptCluster, CreateCluster, Flavor, FleetConfig, Pool, Substrate
 from .changes import FlavorSize
 from .fields import account_values
 from .naming import Declared, Key, key, titled
@@ -32,19 +32,22 @@ def zones_of_accounts(config: FleetConfig, recorded: Index, *, zones: Zones) -> 
 
 
 def sizes(
-    config: FleetConfig, declared: Declared, account_zones: Mapping[Key, frozenset[str]]
+    config: FleetConfig, declared: Declared, recorded: Index, account_zones: Mapping[Key, frozenset[str]]
 ) -> tuple[FlavorSize, ...]:
     """The size of every declared flavor, in the document's order."""
     return tuple(
-        _size(titled(key(pool)), flavor, account, _near(pool.substrate, account, account_zones.get(key(account))))
+        _size(titled(key(pool)), flavor, account, spread)
         for pool in config.pools
         if pool.substrate
         for account in (declared.account_of(pool, pool.substrate),)
+        for spread in (_spread(pool, pool.substrate, account, recorded, account_zones.get(key(account))),)
         for flavor in pool.substrate.flavors
     )
 
 
-def warnings(config: FleetConfig, declared: Declared, account_zones: Mapping[Key, frozenset[str]]) -> Iterator[str]:
+def warnings(
+    config: FleetConfig, declared: Declared, recorded: Index, account_zones: Mapping[Key, frozenset[str]]
+) -> Iterator[str]:
     """Accounts whose zones are not known, or not those that they declare, and flavors in zones without a place."""
     unknown: dict[str, str] = {}
     for pool in config.pools:
@@ -52,7 +55,13 @@ def warnings(config: FleetConfig, declared: Declared, account_zones: Mapping[Key
             continue
         account = declared.account_of(pool, pool.substrate)
         known = account_zones.get(key(account))
-        if known:
+        if adopted := _with_zones(pool.substrate, account):
+            if not _read_zones(pool, recorded) and not all(flavor.zones for flavor in pool.substrate.flavors):
+                yield (
+                    f"pool {titled(key(pool))}: flavors without zones of their own have their nodes in each of the "
+                    f"zones of cluster {adopted.id}, which are known once the cluster was read"
+                )
+        elif known:
             yield from _without_place(titled(key(pool)), pool.substrate.flavors, account, known)
         elif CAPABILITIES[account.provider].per_zone_counts and not all(f.zones for f in pool.substrate.flavors):
             unknown[titled(key(account))] = account.provider
@@ -76,11 +85,29 @@ def warnings(config: FleetConfig, declared: Declared, account_zones: Mapping[Key
             )
 
 
-def _near(substrate: Substrate, account: Account, known: frozenset[str] | None) -> frozenset[str] | None:
-    """Those of an account's zones that are in its cluster's region: a Google account may name others. None: who knows.
+def _with_zones(substrate: Substrate, account: Account) -> AdoptCluster | None:
+    """The cluster, if it and not the account says where flavors without zones stand: an adopted one at GKE (spec)."""
+    cluster = substrate.cluster
+    return cluster if account.provider == "gcp" and isinstance(cluster, AdoptCluster) else None
 
-    An account that names none leaves them to its provider.
+
+def _read_zones(pool: Pool, recorded: Index) -> frozenset[str]:
+    """The zones that a pool's cluster said it has its nodes in; none where it was not read, or did not say."""
+    facts = recorded.pools.get(key(pool))
+    outputs = facts.cluster.outputs if facts and facts.cluster else None
+    return frozenset(outputs.zones) if outputs else frozenset()
+
+
+def _spread(
+    pool: Pool, substrate: Substrate, account: Account, recorded: Index, known: frozenset[str] | None
+) -> frozenset[str] | None:
+    """The zones that flavors without their own are spread over. None: who knows.
+
+    Those of an account that are in its cluster's region: a Google account may name others. An account that names none
+    leaves them to its provider.
     """
+    if _with_zones(substrate, account):
+        return _read_zones(pool, recorded) or None
     if known and account.provider == "gcp" and isinstance(substrate.cluster, CreateCluster):
         location = substrate.cluster.location
         known = frozenset(zone for zone in known if _region(zone) in (location, _region(location)))

@@ -234,6 +234,12 @@ class Driver(Protocol):
             InvalidRequest: the provider cannot name such a principal.
         """
 
+    def access_needed(self, cluster: ClusterSpec) -> str:
+        """What a person does so that the account may administer an adopted cluster: asked when its API refused us.
+
+        A sentence that begins small, with the principal's name and the command where there is one. Reads only.
+        """
+
     def revoke_access(self, cluster: ClusterSpec) -> None:
         """Take back what grant_access made for this principal: what carries our tags. What others made stays.
 

@@ -109,7 +109,9 @@ class PassContext(ClusterContext):
 
     Attributes:
         api: the cluster's Kubernetes API; None while there is no way in.
-        claimed: whether this pass saw the cluster's claim in our hands.
+        claimed: whether this pass saw the cluster's claim in our hands. In a teardown: whether what carries our marks
+            is to be taken away.
+        gone: in a teardown: the provider said twice that there is no such cluster.
         closed: the node pools whose nodes take no new bookings, and no others; None while this pass does not know.
         matching: what the complete Node list of this pass says; None means unknown.
         agent_applied: whether bcd's objects stand as they should.
@@ -120,6 +122,7 @@ class PassContext(ClusterContext):
     substrate: SubstrateRecord
     api: ClusterApi | None = None
     claimed: bool = False
+    gone: bool = False
     closed: frozenset[str] | None = None
     matching: Matching | None = None
     agent_applied: bool = False

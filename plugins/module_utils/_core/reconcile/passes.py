@@ -30,6 +30,7 @@ from .steps.control_plane import ensure_control_plane
 from .steps.delete import delete_at_provider
 from .steps.entry import enter_cluster
 from .steps.finish import finish
+from .steps.give_back import give_access_back, give_node_pools_back
 from .steps.join_token import keep_join_token, withdraw_token
 from .steps.node_pools import converge_node_pools
 from .steps.nodes import care_for_nodes, standing_nodes
@@ -58,9 +59,21 @@ TEAR_DOWN: tuple[Step, ...] = (
     delete_at_provider,
     finish,
 )
-"""In the spec's order."""
+"""Of a created cluster, in the spec's order."""
 
-_ORDERED = frozenset({cordon_and_wait, remove_bcd, delete_at_provider})
+GIVE_BACK: tuple[Step, ...] = (
+    look,
+    withdraw_token,
+    care_for_nodes,
+    cordon_and_wait,
+    remove_bcd,
+    give_node_pools_back,
+    give_access_back,
+    finish,
+)
+"""Of an adopted one."""
+
+_ORDERED = frozenset({cordon_and_wait, remove_bcd, delete_at_provider, give_node_pools_back, give_access_back})
 """What comes after one of these in a teardown needs it done."""
 
 
@@ -86,7 +99,7 @@ def run_pass(doors: Doors, lease: Lease) -> None:
         return
     tear_down = ctx.pool.intent == Intent.TEAR_DOWN
     try:
-        outcomes = _run(ctx, TEAR_DOWN if tear_down else RUN, stopping=doors.stopping)
+        outcomes = _run(ctx, _steps(ctx, tear_down=tear_down), stopping=doors.stopping)
     finally:
         ctx.close()
     if ctx.finished:
@@ -117,13 +130,20 @@ def _forget(doors: Doors, lease: Lease) -> None:
 
 
 def _record_refused_account(doors: Doors, lease: Lease, error: ProviderError) -> None:
-    """Without a credential nothing can be looked at: the substrate says why, and the next pass tries again."""
+    """Without a credential nothing can be looked at: the substrate says why, and the next pass tries again.
+
+    One that is to leave an adopted cluster stays deleting: see judge_tear_down.
+    """
+    pool_id = PoolId(lease.unit)
     with doors.store.write(lease=lease) as tx:
-        substrate = substrates.substrate(tx, PoolId(lease.unit))
+        pool, substrate = fleet.pool(tx, pool_id), substrates.substrate(tx, pool_id)
+        cluster = clusters.cluster_of_pool(tx, pool_id)
+        leaving = pool is not None and pool.intent == Intent.TEAR_DOWN and cluster is not None and cluster.adopted
         if substrate is not None:
             message = f"the provider account cannot be used: {error}"
-            substrates.put_substrate(tx, replace(substrate, state=SubstrateState.ERROR, message=message))
-        work.release(tx, lease, tx.now + doors.intervals.settled)
+            state = SubstrateState.DELETING if leaving else SubstrateState.ERROR
+            substrates.put_substrate(tx, replace(substrate, state=state, message=message))
+        work.release(tx, lease, tx.now + (doors.intervals.deleting if leaving else doors.intervals.settled))
 
 
 def _load(doors: Doors, lease: Lease) -> PassContext | None:
@@ -153,6 +173,12 @@ def _load(doors: Doors, lease: Lease) -> PassContext | None:
     )
 
 
+def _steps(ctx: PassContext, *, tear_down: bool) -> tuple[Step, ...]:
+    if not tear_down:
+        return RUN
+    return GIVE_BACK if ctx.cluster.adopted else TEAR_DOWN
+
+
 def _run(ctx: PassContext, steps: Sequence[Step], *, stopping: Callable[[], bool]) -> list[Outcome] | None:
     """What the steps say, in order; None when the process was told to end before the last of them."""
     outcomes: list[Outcome] = []
@@ -179,7 +205,7 @@ def _judge_run(ctx: PassContext, outcomes: Sequence[Outcome], doors: Doors) -> V
         standing_nodes=standing_nodes(ctx),
         now=ctx.now,
         intervals=doors.intervals,
-        agent_place=f"{names.AGENT_NAMESPACE}/{names.AGENT}",
+        agent_place=names.AGENT_PLACE,
     )
 
 

@@ -81,7 +81,8 @@ def _judge_substrate(substrate: SubstrateRecord, outcomes: Sequence[Outcome], se
 
 
 def _messages(outcomes: Sequence[Outcome], progress: Progress) -> list[str]:
-    return [outcome.message for outcome in outcomes if outcome.progress == progress]
+    """What the steps say, each thing once."""
+    return list(dict.fromkeys(outcome.message for outcome in outcomes if outcome.progress == progress))
 
 
 def _soonest(outcomes: Sequence[Outcome], otherwise: timedelta) -> timedelta:
@@ -94,11 +95,13 @@ def judge_tear_down(
 ) -> Verdict:
     """The verdict on a pass of a substrate that is torn down and not yet gone.
 
+    One on an adopted cluster stays deleting whatever is refused: what is left of us there is never left unannounced.
+
     Arguments:
         wait: until the next look while nothing is refused; a refused delete brings its own, longer wait.
     """
     failures = [outcome for outcome in outcomes if outcome.progress == Progress.FAILED]
-    if failures:
+    if failures and not cluster.adopted:
         message = "; ".join(outcome.message for outcome in failures)
         longest = max([wait, *(outcome.retry_after for outcome in failures if outcome.retry_after is not None)])
         return Verdict(

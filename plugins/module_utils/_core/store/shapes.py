@@ -76,12 +76,12 @@ def _cluster_of(data: Mapping[str, Any]) -> CreateCluster | AdoptCluster:
 
 def plain_outputs(outputs: ClusterOutputs | None) -> dict[str, Any] | None:
     """A cluster's outputs as plain values."""
-    return None if outputs is None else asdict(outputs)
+    return None if outputs is None else {**_flat(outputs), "zones": list(outputs.zones)}
 
 
 def outputs_of(data: Mapping[str, Any] | None) -> ClusterOutputs | None:
-    """A cluster's outputs from plain values."""
-    return None if data is None else ClusterOutputs(**data)
+    """A cluster's outputs from plain values; an earlier version recorded no zones."""
+    return None if data is None else ClusterOutputs(**{**data, "zones": tuple(data.get("zones", ()))})
 
 
 def plain_devices(devices: Iterable[Device]) -> list[dict[str, str]]:

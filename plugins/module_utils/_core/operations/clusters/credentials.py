@@ -25,6 +25,7 @@ from ...model.errors import (
     ClusterAccessDenied,
     ClusterConflict,
     ClusterError,
+    ClusterObjectMissing,
     ClusterUnreachable,
     Code,
     InvalidInput,
@@ -38,10 +39,10 @@ from ...model.errors import (
     Unavailable,
 )
 from ...model.ids import ClusterId, TenantId, is_id
-from ...model.observed import ObservedCluster
+from ...model.observed import BootstrapAccess, ObservedCluster
 from ...model.records import ClusterRecord
 from ...model.secret import Secret
-from ...model.states import ClusterState
+from ...model.states import ClusterState, Intent
 from ...providers.contract import Driver
 from ...reconcile.specs import cluster_spec
 from ...store import clusters, fleet
@@ -105,6 +106,32 @@ class ClusterCredential:
     expires_at: datetime
 
 
+def named_cluster(session: Session, asked: AccessRequest) -> ClusterRecord:
+    """The cluster that is named, in whatever state; a deleted one too, where it is named by its id.
+
+    Raises:
+        InvalidInput: the tenant or the subject is none.
+        OperationError: NOT_FOUND (also another tenant's), INVALID_STATE (adopted).
+    """
+    check_tenant(asked.tenant_id)
+    if not (1 <= len(asked.subject) <= _MOST_SUBJECT_CHARACTERS and asked.subject.isprintable()):
+        expected = f"1 to {_MOST_SUBJECT_CHARACTERS} printable characters"
+        raise InvalidInput([Problem(path="subject", message=f"expected {expected}, found {shown(asked.subject)}")])
+    with session.store.read() as tx:
+        cluster = None
+        if asked.cluster_id is not None and is_id(asked.cluster_id):
+            cluster = clusters.cluster(tx, asked.cluster_id)
+        if cluster is None or cluster.tenant_id != asked.tenant_id:
+            _pool, cluster = cluster_meant(tx, pool=asked.pool, cluster_id=asked.cluster_id, tenant_id=asked.tenant_id)
+    if cluster.adopted:
+        raise OperationError(
+            Code.INVALID_STATE,
+            f"cluster {cluster.name} is adopted: an account made in it would outlive the pool on a cluster that is not "
+            "ours. Reach it with the provider's credentials.",
+        )
+    return cluster
+
+
 def find_cluster(session: Session, asked: AccessRequest) -> ClusterRecord:
     """The cluster that is named, if subjects can be let into it, as it is recorded: no provider is asked.
 
@@ -112,8 +139,8 @@ def find_cluster(session: Session, asked: AccessRequest) -> ClusterRecord:
         InvalidInput: the tenant or the subject is none.
         OperationError: NOT_FOUND (also another tenant's), INVALID_STATE (adopted, deleting, not up yet).
     """
-    cluster = _named(session, asked)
-    if cluster.state in (ClusterState.DELETING, ClusterState.DELETED):
+    cluster = named_cluster(session, asked)
+    if cluster.state in (ClusterState.DELETING, ClusterState.DELETED) or _pool_goes(session, cluster):
         raise OperationError(Code.INVALID_STATE, f"cluster {cluster.name} is being deleted: nobody is let in any more")
     if cluster.outputs is None:
         raise OperationError(
@@ -168,7 +195,7 @@ def issue_credentials(
         if observed is None or not observed.serves:
             status = "gone" if observed is None else str(observed.status)
             raise OperationError(Code.INVALID_STATE, f"cluster {cluster.name} is {status} at its provider")
-        issued = _inside(
+        bootstrap, issued = _inside(
             session,
             driver,
             cluster,
@@ -182,13 +209,8 @@ def issue_credentials(
                 seconds=seconds,
             ),
         )
-    if observed.outputs is None:
-        raise AssertionError("a cluster that serves has its endpoint")
     return ClusterCredential(
-        endpoint=observed.outputs.endpoint,
-        ca_pem=observed.outputs.ca_pem,
-        token=issued.token,
-        expires_at=issued.expires_at,
+        endpoint=bootstrap.endpoint, ca_pem=bootstrap.ca_pem, token=issued.token, expires_at=issued.expires_at
     )
 
 
@@ -205,7 +227,7 @@ def revoke_credentials(session: Session, asked: AccessRequest, *, only_look: boo
         InvalidInput: the tenant or the subject is none.
         OperationError: as issue_credentials.
     """
-    cluster = _named(session, asked)
+    cluster = named_cluster(session, asked)
     if cluster.state == ClusterState.DELETED or cluster.outputs is None:
         return False
     require_client()
@@ -219,34 +241,23 @@ def revoke_credentials(session: Session, asked: AccessRequest, *, only_look: boo
         if only_look:
             with access.bootstrap_api(driver.bootstrap_access(observed)) as api:
                 return has_access(api, tenant_id=asked.tenant_id, subject=asked.subject)
-        return _inside(
+        _bootstrap, taken = _inside(
             session,
             driver,
             cluster,
             observed,
             lambda api: take_access(api, owner=_owner(cluster), tenant_id=asked.tenant_id, subject=asked.subject),
         )
+        return taken
 
 
-def _named(session: Session, asked: AccessRequest) -> ClusterRecord:
-    """The tenant's cluster; a deleted one too, where it is named by its id."""
-    check_tenant(asked.tenant_id)
-    if not (1 <= len(asked.subject) <= _MOST_SUBJECT_CHARACTERS and asked.subject.isprintable()):
-        expected = f"1 to {_MOST_SUBJECT_CHARACTERS} printable characters"
-        raise InvalidInput([Problem(path="subject", message=f"expected {expected}, found {shown(asked.subject)}")])
+def _pool_goes(session: Session, cluster: ClusterRecord) -> bool:
+    """Whether it backs a pool that is torn down; its own state says so only once a pass got there."""
+    if cluster.substrate_pool_id is None:
+        return False
     with session.store.read() as tx:
-        cluster = None
-        if asked.cluster_id is not None and is_id(asked.cluster_id):
-            cluster = clusters.cluster(tx, asked.cluster_id)
-        if cluster is None or cluster.tenant_id != asked.tenant_id:
-            _pool, cluster = cluster_meant(tx, pool=asked.pool, cluster_id=asked.cluster_id, tenant_id=asked.tenant_id)
-    if cluster.adopted:
-        raise OperationError(
-            Code.INVALID_STATE,
-            f"cluster {cluster.name} is adopted: an account made in it would outlive the pool on a cluster that is not "
-            "ours. Reach it with the provider's credentials.",
-        )
-    return cluster
+        pool = fleet.pool(tx, cluster.substrate_pool_id)
+    return pool is None or pool.intent == Intent.TEAR_DOWN
 
 
 def _owner(cluster: ClusterRecord) -> Owner:
@@ -267,30 +278,37 @@ def _inside(
     cluster: ClusterRecord,
     observed: ObservedCluster,
     work: Callable[[ClusterApi], _T],
-) -> _T:
+) -> tuple[BootstrapAccess, _T]:
     """Do something in the cluster with our own credential; what is missing of our access is made once.
 
     `work` may be done twice. Refused at the door, our principal is made an administrator, which may take a while to be
     in effect; refused inside, our account's binding is gone, and is made again.
+
+    Returns:
+        The provider's way in, which knows the endpoint and its certificate, and what `work` gave.
     """
-    with _open(session, driver, cluster, observed) as api:
+    bootstrap, api = _open(session, driver, cluster, observed)
+    with api:
         try:
-            return work(api)
+            return bootstrap, work(api)
         except ClusterAccessDenied:
-            with access.bootstrap_api(driver.bootstrap_access(observed)) as bootstrap:
-                access.make_access(bootstrap, pool_id=_owner(cluster))
-            return work(api)
+            with access.bootstrap_api(bootstrap) as provider:
+                access.make_access(provider, pool_id=_owner(cluster))
+            return bootstrap, work(api)
 
 
-def _open(session: Session, driver: Driver, cluster: ClusterRecord, observed: ObservedCluster) -> ClusterApi:
-    owner = _owner(cluster)
+def _open(
+    session: Session, driver: Driver, cluster: ClusterRecord, observed: ObservedCluster
+) -> tuple[BootstrapAccess, ClusterApi]:
+    bootstrap = driver.bootstrap_access(observed)
     try:
-        return access.open_cluster(driver.bootstrap_access(observed), pool_id=owner)
+        return bootstrap, access.open_cluster(bootstrap, pool_id=_owner(cluster))
     except ClusterAccessDenied:
         driver.grant_access(cluster_spec(cluster))
     for _look in range(_GRANT_LOOKS):
+        bootstrap = driver.bootstrap_access(observed)
         try:
-            return access.open_cluster(driver.bootstrap_access(observed), pool_id=owner)
+            return bootstrap, access.open_cluster(bootstrap, pool_id=_owner(cluster))
         except ClusterAccessDenied:
             session.sleep(_GRANT_SECONDS)
     raise OperationError(
@@ -309,14 +327,14 @@ def _told(cluster: ClusterRecord) -> Iterator[None]:
         runs = f"runs Kubernetes {cluster.outputs.version}" if cluster.outputs else "is too old"
         raise OperationError(
             Code.UNSUPPORTED,
-            f"{doing} {runs} and has no validating admission policies (admissionregistration.k8s.io/v1, from Kubernetes "
-            "1.30 on): without the access guard nobody is let in. Upgrade the cluster.",
+            f"{doing} {runs} and has no validating admission policies (admissionregistration.k8s.io/v1, there since "
+            "Kubernetes 1.30): without the access guard nobody is let in. Upgrade the cluster.",
         ) from error
     except _COME_AGAIN as error:
         raise OperationError(Code.UNAVAILABLE, f"{doing} cannot be reached: {error}") from error
     except (ClusterAccessDenied, PermissionDenied) as error:
         raise OperationError(Code.FORBIDDEN, f"{doing}: {error}") from error
-    except (NotOurs, ClusterConflict) as error:
+    except (NotOurs, ClusterConflict, ClusterObjectMissing) as error:
         raise OperationError(Code.CONFLICT, f"{doing}: {error}") from error
     except (ClusterError, ProviderError) as error:
         raise OperationError(Code.INVALID_STATE, f"{doing}: {error}") from error

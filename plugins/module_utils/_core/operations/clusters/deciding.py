@@ -179,6 +179,10 @@ def _refusal(one: WantedCluster, place: Place, *, wish: Wish, new: bool) -> Oper
     if before.substrate_pool_id is not None:
         whose = f"pool {place.pool.name!r}" if place.pool else "a pool"
         why = f"{what} is the one behind {whose}: change it in the FleetConfig document"
+        if before.adopted:
+            why = (
+                f"{what} was adopted by {whose}: it is its owner's to change, upgrade or delete, and is only read here"
+            )
         return OperationError(Code.CONFLICT if new else Code.INVALID_STATE, why)
     leaving = before.state == ClusterState.DELETING
     if new:

@@ -80,7 +80,8 @@ class _Records:
     """What is recorded that a tenant's clusters can be, or stand on.
 
     Attributes:
-        by_name, by_id: the tenant's clusters that are not deleted.
+        by_name, by_id: the tenant's clusters that are not deleted. What its own are called is its own to say, also
+            where one that a pool adopted has the same name elsewhere.
         offered: by name, the tenant's own accounts and the platform's others.
         accounts: all of them.
     """
@@ -100,7 +101,7 @@ def _records(tx: Tx, tenant_id: TenantId) -> _Records:
         if account.tenant_id == owner
     }
     return _Records(
-        by_name={cluster.name: cluster for cluster in own},
+        by_name={cluster.name: cluster for cluster in sorted(own, key=lambda one: not one.adopted)},
         by_id={cluster.id: cluster for cluster in own},
         offered=offered,
         accounts={account.id: account for account in accounts},

@@ -75,6 +75,7 @@ class ClusterView:
             "account": self.account.name if self.account else "",
             "location": record.location,
             "mode": str(record.mode),
+            "adopted": record.adopted,
             "private_nodes": record.private_nodes,
             "version": record.version,
             "running_version": outputs.version if outputs else None,

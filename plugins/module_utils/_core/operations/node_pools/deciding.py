@@ -219,6 +219,12 @@ def _refusal(standing: Standing, before: NodePoolRecord | None, *, wish: Wish, n
             Code.INVALID_STATE,
             f"{standing.title} is an autopilot cluster: the provider runs its nodes, without node pools",
         )
+    if before is None and wish != Wish.ABSENT and standing.cluster.adopted:
+        return OperationError(
+            Code.INVALID_STATE,
+            f"{standing.title} was adopted: it gets the flavors of its pool alone, called bc-…, so that nothing of its "
+            "owner's is taken over or left behind: add a flavor to the FleetConfig document",
+        )
     if before is None:
         return None
     if before.of_flavor and not new:

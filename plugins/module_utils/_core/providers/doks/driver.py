@@ -152,6 +152,13 @@ class DoksDriver:
         with self._calling(cluster) as call:
             self._require(call, cluster)
 
+    def access_needed(self, cluster: ClusterSpec) -> str:  # noqa: ARG002 -- the same for every cluster
+        """No call."""
+        return (
+            "give the account an API token of a team member who may administer the cluster, with the scope "
+            "kubernetes:access_cluster"
+        )
+
     def revoke_access(self, cluster: ClusterSpec) -> None:
         """Nothing was granted."""
 

@@ -51,6 +51,18 @@ def grant(call: Calls, clients: Clients, cluster: ClusterSpec) -> None:
     )
 
 
+def needed(call: Calls, clients: Clients, cluster: ClusterSpec) -> str:
+    """How a person gives the account's principal the access entry that it needs on an adopted cluster."""
+    principal = who_am_i(call, clients)
+    of_it = f"--region {cluster.location} --cluster-name {cluster.name} --principal-arn {principal.arn}"
+    return (
+        f"give {principal.arn} an access entry with AmazonEKSClusterAdminPolicy, because we grant ourselves access on "
+        f"clusters that we created only: `aws eks create-access-entry {of_it}`, then `aws eks associate-access-policy "
+        f"{of_it} --access-scope type=cluster --policy-arn arn:{principal.partition}:{_ADMIN_POLICY}` (a cluster whose "
+        "authentication mode is CONFIG_MAP takes no entries before it is API_AND_CONFIG_MAP)"
+    )
+
+
 def revoke(call: Calls, clients: Clients, cluster: ClusterSpec) -> None:
     """Delete the principal's access entry if it carries our marks. One that somebody else made stays."""
     principal = who_am_i(call, clients)

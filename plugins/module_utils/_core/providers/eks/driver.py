@@ -120,8 +120,15 @@ class EksDriver:
         with self._calling(cluster) as call:
             access.grant(call, self._clients, cluster)
 
+    def access_needed(self, cluster: ClusterSpec) -> str:
+        """GetCallerIdentity, GetRole."""
+        with self._calling(cluster) as call:
+            return access.needed(call, self._clients, cluster)
+
     def revoke_access(self, cluster: ClusterSpec) -> None:
-        """GetCallerIdentity, GetRole, DescribeAccessEntry, DeleteAccessEntry."""
+        """GetCallerIdentity, GetRole, DescribeAccessEntry, DeleteAccessEntry; nothing on an adopted cluster."""
+        if cluster.adopted:
+            return  # none was made; the entry that its owner made stays
         with self._calling(cluster) as call:
             access.revoke(call, self._clients, cluster)
 

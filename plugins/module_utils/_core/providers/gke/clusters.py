@@ -192,6 +192,7 @@ def _outputs(cluster: Any) -> ClusterOutputs | None:
         location=cluster.location,
         node_version=cluster.current_node_version or cluster.current_master_version,
         global_id=cluster.self_link,
+        zones=tuple(sorted(cluster.locations)),
     )
 
 

@@ -143,6 +143,13 @@ class GkeDriver:
         if not clusters.describe(call, self._clients.gke, where):
             raise NotFound(f"there is no cluster {cluster.name!r} in {cluster.location}")
 
+    def access_needed(self, cluster: ClusterSpec) -> str:
+        """No call."""
+        return (
+            f"give the account's Google identity roles/container.admin in project {self._settings.project}, or bind it "
+            f"to cluster-admin in cluster {cluster.name}"
+        )
+
     def revoke_access(self, cluster: ClusterSpec) -> None:
         """Nothing was granted. No call."""
 

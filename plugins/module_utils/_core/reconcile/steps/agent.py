@@ -7,19 +7,21 @@ from __future__ import annotations
 
 from ...cluster import agent
 from ...model.errors import ClusterError
+from ...model.findings import AGENT_MISSING
 from ..context import PassContext
-from ..outcome import DONE, Outcome, failed, of_error
+from ..outcome import DONE, Outcome, failed
+from .entry import refused_inside
 
 
 def apply_agent(ctx: PassContext) -> Outcome:
     """Create bcd's objects, or put back what differs. An object of that name that is not ours is left alone."""
     if ctx.agent is None:
-        return failed("kubernetes.substrate-agent-missing: the settings have no [agent] section, so bcd cannot be run")
+        return failed(AGENT_MISSING)
     if ctx.api is None or not ctx.claimed:
         return DONE
     try:
         agent.apply_agent(ctx.api, pool_id=ctx.pool.id, agent=ctx.agent)
     except ClusterError as error:
-        return of_error(error, doing="applying bcd")
+        return refused_inside(ctx, error, doing="applying bcd")
     ctx.agent_applied = True
     return DONE

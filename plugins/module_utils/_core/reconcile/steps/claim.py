@@ -1,23 +1,20 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Step: the cluster's claim is ours, so that no other pool or deployment adds anything to it."""
+"""Step: the cluster's claim is still ours, so that no other pool or deployment adds anything to it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...cluster import claim
 from ...cluster.api import ClusterApi
-from ...model.errors import ClusterAccessDenied, ClusterError, ProviderError
-from ...store import substrates
+from ...model.errors import ClusterAccessDenied, ClusterCredentialRefused, ClusterError, ProviderError
 from ..context import PassContext
 from ..outcome import DONE, Outcome, of_error
 from .entry import restore_access
 
 
 def hold_claim(ctx: PassContext) -> Outcome:
-    """Create the claim ConfigMap, or see that it is ours. Another's claim ends this pass's work inside the cluster."""
+    """See that the claim is ours, or create it again. Another's claim ends this pass's work inside the cluster."""
     if ctx.api is None:
         ctx.claimed = ctx.substrate.claim_held
         return DONE
@@ -27,11 +24,6 @@ def hold_claim(ctx: PassContext) -> Outcome:
         ctx.close()
         return of_error(error, doing=f"claiming cluster {ctx.cluster.name}")
     ctx.claimed = True
-    if not ctx.substrate.claim_held:
-        substrate = replace(ctx.substrate, claim_held=True)
-        with ctx.write() as tx:
-            substrates.put_substrate(tx, substrate)
-        ctx.substrate = substrate
     return DONE
 
 
@@ -39,6 +31,8 @@ def _claim(ctx: PassContext, api: ClusterApi) -> None:
     """Claim with our own credential, of which this is the first use in a pass. Refused: restore it, once, and go on."""
     try:
         claim.hold_claim(api, pool_id=ctx.pool.id)
+    except ClusterCredentialRefused:
+        raise  # another one was minted already
     except ClusterAccessDenied:
         restore_access(ctx)
         claim.hold_claim(api, pool_id=ctx.pool.id)

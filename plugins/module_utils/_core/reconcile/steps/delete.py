@@ -1,7 +1,10 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Step of a teardown: our node pools go, then the created cluster, and the provider says that they are gone."""
+"""Step of a teardown: our node pools go, then the created cluster, and the provider says that they are gone.
+
+What goes of an adopted cluster is in give_back.py.
+"""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ from ...model.errors import ClusterError
 from ...nodes.join_token import TokenPlan, carry_out, plan_token, withdraw_tokens
 from ...store import join_tokens
 from ..context import PassContext
-from ..outcome import DONE, Outcome, of_error
+from ..outcome import DONE, Outcome
+from .entry import refused_inside
 
 
 def keep_join_token(ctx: PassContext) -> Outcome:
@@ -29,7 +30,7 @@ def keep_join_token(ctx: PassContext) -> Outcome:
             plan = plan_token(live, secret_hash=digest, matching=ctx.matching, now=tx.now)
         _carry_out(ctx, ctx.api, plan)
     except ClusterError as error:
-        return of_error(error, doing="keeping the join token's Secret")
+        return refused_inside(ctx, error, doing="keeping the join token's Secret")
     return DONE
 
 
@@ -43,7 +44,7 @@ def withdraw_token(ctx: PassContext) -> Outcome:
         _carry_out(ctx, api, withdraw_tokens(live, secret_hash=secret.sha256() if secret else None))
     except ClusterError as error:
         _carry_out(ctx, None, withdraw_tokens(live, secret_hash=None))
-        return of_error(error, doing="deleting the join token's Secret")
+        return refused_inside(ctx, error, doing="deleting the join token's Secret")
     return DONE
 
 

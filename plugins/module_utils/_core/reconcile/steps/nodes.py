@@ -13,24 +13,26 @@ from dataclasses import replace
 from ...booking.reserve import bind_pending
 from ...cluster import node_list
 from ...model.errors import ClusterError
+from ...model.observed import ClusterNode
 from ...model.states import Intent, NodePoolState
 from ...nodes.matching import Matching, match
 from ...nodes.recording import record
 from ...nodes.waiting import waiting_since
 from ...store import Tx, clusters, gateways, pool_nodes
 from ..context import PassContext
-from ..outcome import DONE, Outcome, of_error, unknown
+from ..outcome import DONE, Outcome, unknown
 from ..specs import smallest_total
+from .entry import refused_inside
 
 
 def care_for_nodes(ctx: PassContext) -> Outcome:
     """List the Nodes, match, retire, place what waits. An incomplete list is no list: nothing follows from it."""
-    if ctx.api is None or not ctx.claimed:
+    if not ctx.gone and (ctx.api is None or not ctx.claimed):
         return DONE
     try:
-        listed = node_list.list_nodes(ctx.api, pool_id=ctx.pool.id)
+        listed = _listed(ctx)
     except ClusterError as error:
-        return of_error(error, doing="listing the Nodes")
+        return refused_inside(ctx, error, doing="listing the Nodes")
     with ctx.store.read() as tx:  # after the list was asked for: a machine that joined meanwhile is not taken for gone
         nodes = pool_nodes.pool_nodes(tx, ctx.pool.id)
         matching = match(
@@ -73,6 +75,11 @@ def standing_nodes(ctx: PassContext) -> int:
     """How many Nodes the substrate's ready node pools stand for: so many will be listed by and by."""
     ready = [pool for pool in ctx.node_pools if pool.of_flavor and pool.state == NodePoolState.READY]
     return sum(smallest_total(ctx.node_pool_spec(pool)) for pool in ready)
+
+
+def _listed(ctx: PassContext) -> tuple[ClusterNode, ...]:
+    """The substrate's Nodes. A cluster that its provider says is gone took them along."""
+    return () if ctx.api is None else node_list.list_nodes(ctx.api, pool_id=ctx.pool.id)
 
 
 def _record_joined(tx: Tx, ctx: PassContext, matching: Matching) -> None:

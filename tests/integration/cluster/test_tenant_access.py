@@ -1,0 +1,373 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What subjects get in a cluster, what it takes to give it to them, and how it is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+
+from ansible_collections.better_compute.fleet.emulators.engine import Error, LostReply
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import objects
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.access import remove_access
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.access_guard import (
+    GuardUnavailable,
+    guard_manifests,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.api import ClusterApi
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.objects import Owner
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.tenant_access import (
+    account_name,
+    give_access,
+    has_access,
+    role_manifests,
+    take_access,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.token_request import IssuedToken
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
+    ClusterAccessDenied,
+    ClusterConflict,
+    ClusterError,
+    NotOurs,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, TenantId
+
+from .conftest import LABEL, OTHER_POOL, POOL, EmulatedWorld, World
+
+TENANT = TenantId("acme")
+ALICE = account_name(TENANT, "alice")
+CLUSTER = ClusterId("kcl_01k00000000000000000000000")
+
+
+def give(
+    api: ClusterApi,
+    *,
+    namespaces: Sequence[str] = ("training",),
+    subject: str = "alice",
+    owner: Owner = POOL,
+    seconds: int = 3600,
+) -> IssuedToken:
+    return give_access(api, owner=owner, tenant_id=TENANT, subject=subject, namespaces=namespaces, seconds=seconds)
+
+
+def take(api: ClusterApi, *, subject: str = "alice", owner: Owner = POOL) -> bool:
+    return take_access(api, owner=owner, tenant_id=TENANT, subject=subject)
+
+
+def test_the_guard_stands_before_roles_and_they_before_namespaces_the_account_and_its_token(world: World) -> None:
+    api = world.open()
+    mark = world.engine.log.mark
+    issued = give(api, namespaces=("training", "jobs"))
+    assert world.writes(mark) == [
+        "POST validatingadmissionpolicies gpu/better-compute-access-guard",
+        "POST validatingadmissionpolicybindings gpu/better-compute-access-guard",
+        "POST clusterroles gpu/better-compute:edit",
+        "POST clusterroles gpu/better-compute:edit-cluster",
+        "POST namespaces gpu/training",
+        f"POST rolebindings gpu/training/{ALICE}",
+        "POST namespaces gpu/jobs",
+        f"POST rolebindings gpu/jobs/{ALICE}",
+        f"POST clusterrolebindings gpu/{ALICE}",
+        f"POST serviceaccounts gpu/bc-access/{ALICE}",
+    ]
+    assert world.calls(mark)[-1] == f"POST serviceaccounts/token gpu/bc-access/{ALICE}"
+    assert abs(issued.expires_at - world.engine.clock.now() - timedelta(hours=1)) < timedelta(seconds=10)
+
+
+def test_a_second_call_writes_nothing_and_asks_for_a_token(world: World) -> None:
+    api = world.open()
+    first = give(api)
+    mark = world.engine.log.mark
+    second = give(api, seconds=600)
+    assert world.writes(mark) == []
+    assert [call for call in world.calls(mark) if call.startswith("POST")] == [
+        f"POST serviceaccounts/token gpu/bc-access/{ALICE}"
+    ]
+    assert first.token != second.token
+
+
+def test_a_subject_is_bound_to_edit_in_its_namespaces_and_to_reading_alone_in_the_cluster(world: World) -> None:
+    give(world.open())
+    everywhere = world.cluster.read("ClusterRoleBinding", ALICE)
+    inside = world.cluster.read("RoleBinding", ALICE, "training")
+    assert everywhere is not None
+    assert inside is not None
+    assert everywhere["roleRef"]["name"] == "better-compute:edit-cluster"
+    assert inside["roleRef"]["name"] == "better-compute:edit"
+    subjects = [{"kind": "ServiceAccount", "name": ALICE, "namespace": "bc-access"}]
+    assert everywhere["subjects"] == inside["subjects"] == subjects
+
+
+def test_what_is_read_beyond_namespaces_holds_no_secret_and_no_verb_that_writes() -> None:
+    _edit, beyond = role_manifests(owner=POOL)
+    assert {verb for rule in beyond["rules"] for verb in rule["verbs"]} == {"get", "list", "watch"}
+    resources = {resource for rule in beyond["rules"] for resource in rule["resources"]}
+    assert not {one for one in resources if "/" in one or one in ("secrets", "configmaps", "pods", "*")}
+
+
+def test_namespaces_of_tenants_keep_pods_off_the_hosts(world: World) -> None:
+    give(world.open())
+    namespace = world.cluster.read("Namespace", "training")
+    assert namespace is not None
+    assert namespace["metadata"]["labels"] == {
+        LABEL: POOL,
+        "better-compute.dev/tenants": "true",
+        "kubernetes.io/metadata.name": "training",
+        "pod-security.kubernetes.io/enforce": "baseline",
+    }
+
+
+def test_the_account_says_whose_it_is_and_is_nobody_elses(world: World) -> None:
+    give(world.open(), subject="Alice Ä. <alice@acme.example>")
+    name = account_name(TENANT, "Alice Ä. <alice@acme.example>")
+    account = world.cluster.read("ServiceAccount", name, "bc-access")
+    assert account is not None
+    assert account["metadata"]["annotations"] == {"better-compute.dev/subject": "Alice Ä. <alice@acme.example>"}
+    assert name.startswith("subject-alice-alice-acme-example-")
+    others = ("alice", "Alice", "a.lice", "ali/ce", "a" * 200, "ä", "-", "alice\u200b")
+    names = {account_name(TENANT, other) for other in others} | {account_name(TenantId("beta"), "alice"), name}
+    assert len(names) == len(others) + 2
+    assert all(len(one) <= 63 and one.strip("-") == one and one.isascii() for one in names)
+
+
+def test_access_to_a_namespace_that_is_not_named_any_more_is_taken_and_the_namespace_stays(world: World) -> None:
+    api = world.open()
+    give(api, namespaces=("training", "jobs"))
+    give(api, namespaces=("jobs",), subject="bob")
+    mark = world.engine.log.mark
+    give(api, namespaces=("training",))
+    assert world.writes(mark) == [f"DELETE rolebindings gpu/jobs/{ALICE}"]
+    assert world.cluster.read("Namespace", "jobs") is not None
+    assert world.cluster.read("RoleBinding", account_name(TENANT, "bob"), "jobs") is not None
+
+
+GUARD = "better-compute-access-guard"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "namespace", "field", "value"),
+    [
+        ("ValidatingAdmissionPolicy", GUARD, None, ("spec", "failurePolicy"), "Ignore"),
+        ("ValidatingAdmissionPolicyBinding", GUARD, None, ("spec", "validationActions"), ["Warn"]),
+        ("ClusterRole", "better-compute:edit-cluster", None, ("rules",), []),
+        ("RoleBinding", ALICE, "training", ("subjects",), []),
+        ("ClusterRoleBinding", ALICE, None, ("subjects",), []),
+        ("Namespace", "training", None, ("metadata", "labels", "pod-security.kubernetes.io/enforce"), "privileged"),
+        ("ServiceAccount", ALICE, "bc-access", ("metadata", "annotations", "better-compute.dev/subject"), "eve"),
+    ],
+)
+def test_what_somebody_changed_is_put_back(
+    world: World, kind: str, name: str, namespace: str | None, field: tuple[str, ...], value: object
+) -> None:
+    api = world.open()
+    give(api)
+    before = world.cluster.read(kind, name, namespace)
+    changed = world.cluster.read(kind, name, namespace)
+    assert before is not None
+    assert changed is not None
+    at = changed
+    for key in field[:-1]:
+        at = at[key]
+    at[field[-1]] = value
+    for key in ("managedFields", "creationTimestamp", "generation"):
+        changed["metadata"].pop(key, None)
+    changed.pop("status", None)
+    if kind == "Namespace":
+        del changed["spec"]
+    api.request(
+        "PATCH",
+        objects.path(kind, name, namespace),
+        query={"fieldManager": "somebody", "force": "true"},
+        body=changed,
+        content_type="application/apply-patch+yaml",
+    )
+    mark = world.engine.log.mark
+    give(api)
+    [write] = world.writes(mark)
+    assert write.startswith("PATCH ")
+    after = world.cluster.read(kind, name, namespace)
+    assert after is not None
+    for one in (before, after):
+        one.pop("status", None)
+        for key in ("managedFields", "resourceVersion", "generation"):
+            one["metadata"].pop(key, None)
+    assert after == before
+
+
+def test_a_binding_to_another_role_is_made_anew(world: World) -> None:
+    api = world.open()
+    give(api)
+    live = objects.read(api, "RoleBinding", ALICE, "training")
+    assert live is not None
+    objects.delete(api, live)
+    wrong = {key: live[key] for key in ("apiVersion", "kind", "subjects")} | {
+        "metadata": {key: live["metadata"][key] for key in ("name", "namespace", "labels")},
+        "roleRef": {**live["roleRef"], "name": "cluster-admin"},
+    }
+    objects.create(api, wrong)
+    give(api)
+    after = objects.read(api, "RoleBinding", ALICE, "training")
+    assert after is not None
+    assert after["roleRef"] == live["roleRef"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "name", "content"),
+    [
+        ("Namespace", "/api/v1/namespaces", "training", {}),
+        ("ServiceAccount", "/api/v1/namespaces/bc-access/serviceaccounts", ALICE, {}),
+        (
+            "ClusterRoleBinding",
+            "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+            ALICE,
+            {"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}},
+        ),
+    ],
+)
+def test_a_strangers_object_of_our_names_is_refused_and_left_alone(
+    world: World, kind: str, path: str, name: str, content: dict[str, object]
+) -> None:
+    api = world.open()
+    world.put(kind, path, name, **content)
+    before = api.request("GET", f"{path}/{name}")
+    with pytest.raises(NotOurs, match=name):
+        give(api)
+    assert api.request("GET", f"{path}/{name}") == before
+    assert "POST serviceaccounts/token" not in "".join(world.calls(0)[-3:]), "no token was asked for"
+
+
+def test_another_pools_namespace_is_refused(world: World) -> None:
+    api = world.open()
+    world.put("Namespace", "/api/v1/namespaces", "training", labels={LABEL: OTHER_POOL})
+    with pytest.raises(NotOurs, match=OTHER_POOL):
+        give(api)
+
+
+def test_a_namespace_that_is_being_deleted_is_waited_for(world: World) -> None:
+    api = world.open()
+    give(api)
+    live = objects.read(api, "Namespace", "training")
+    assert live is not None
+    objects.delete(api, live)
+    with pytest.raises(ClusterConflict, match="being deleted"):
+        give(api)
+    world.settle()
+    give(api)
+
+
+def test_a_tenants_own_cluster_has_its_own_id_on_everything(world: World) -> None:
+    give(world.open(), owner=CLUSTER)
+    for kind, name, namespace in (
+        ("ValidatingAdmissionPolicy", "better-compute-access-guard", None),
+        ("ClusterRole", "better-compute:edit", None),
+        ("Namespace", "training", None),
+        ("ServiceAccount", ALICE, "bc-access"),
+    ):
+        live = world.cluster.read(kind, name, namespace)
+        assert live is not None
+        assert live["metadata"]["labels"]["better-compute.dev/cluster"] == CLUSTER
+        assert LABEL not in live["metadata"]["labels"]
+
+
+def test_without_admission_policies_nobody_is_let_in_and_nothing_is_written(world: World) -> None:
+    api = world.open()
+    gone = Error(status=404, code="NotFound", message="the server could not find the requested resource")
+    world.engine.faults.add("kubernetes", "*validatingadmissionpolicies", gone, times=None)
+    mark = world.engine.log.mark
+    with pytest.raises(GuardUnavailable):
+        give(api)
+    assert world.writes(mark) == []
+    assert world.cluster.read("ServiceAccount", ALICE, "bc-access") is None
+
+
+def test_a_token_ends_with_its_time(emulated_world: EmulatedWorld) -> None:
+    api = emulated_world.open()
+    with api.with_token(give(api, seconds=600).token) as alice:
+        with pytest.raises(ClusterAccessDenied, match="403"):
+            alice.request("GET", "/api/v1/namespaces/better-compute/secrets/bcd-join")
+        emulated_world.clock.advance(601)
+        with pytest.raises(ClusterAccessDenied, match="401"):
+            alice.request("GET", "/api/v1/namespaces/training")
+
+
+def test_a_token_ends_with_its_account(emulated_world: EmulatedWorld) -> None:
+    api = emulated_world.open()
+    with api.with_token(give(api).token) as alice:
+        assert take(api)
+        with pytest.raises(ClusterAccessDenied, match="401"):
+            alice.request("GET", "/api/v1/namespaces/training")
+
+
+def test_taking_access_leaves_the_namespaces_and_everybody_elses(world: World) -> None:
+    api = world.open()
+    give(api, namespaces=("training", "jobs"))
+    give(api, namespaces=("training",), subject="bob")
+    assert has_access(api, tenant_id=TENANT, subject="alice")
+    mark = world.engine.log.mark
+    assert take(api)
+    assert world.writes(mark) == [
+        f"DELETE serviceaccounts gpu/bc-access/{ALICE}",
+        f"DELETE clusterrolebindings gpu/{ALICE}",
+        f"DELETE rolebindings gpu/jobs/{ALICE}",
+        f"DELETE rolebindings gpu/training/{ALICE}",
+    ]
+    assert not has_access(api, tenant_id=TENANT, subject="alice")
+    assert has_access(api, tenant_id=TENANT, subject="bob")
+    assert not take(api)
+    mark = world.engine.log.mark
+    give(api, namespaces=("training",), subject="bob")
+    assert world.writes(mark) == []
+
+
+def test_a_strangers_account_of_a_subjects_name_is_not_called_taken(world: World) -> None:
+    api = world.open()
+    world.put("ServiceAccount", "/api/v1/namespaces/bc-access/serviceaccounts", ALICE)
+    with pytest.raises(NotOurs):
+        take(api)
+
+
+def test_our_own_access_leaves_the_namespace_to_subjects(world: World) -> None:
+    give(world.open())
+    assert remove_access(world.admin(), pool_id=POOL)
+    assert world.cluster.read("Namespace", "bc-access") is not None
+    assert world.cluster.read("ServiceAccount", "bc-substrate", "bc-access") is None
+    assert world.cluster.read("ServiceAccount", ALICE, "bc-access") is not None
+
+
+@pytest.mark.parametrize("fault", [LostReply(), Error(status=500, code="InternalError", message="it broke")])
+def test_whatever_call_fails_another_run_gives_and_takes_the_same(world: World, fault: LostReply | Error) -> None:
+    api = world.open()
+    give(api)
+    take(api)
+    mark = world.engine.log.mark
+    give(api)
+    take(api)
+    calls = len(world.calls(mark))
+    failed = 0
+    for nth in range(1, calls + 1):
+        added = world.engine.faults.add("kubernetes", "*", fault, nth=nth)
+        for work in (give, take):
+            try:
+                work(api)
+            except ClusterError:
+                failed += 1
+                work(api)
+        world.engine.faults.remove(added)
+        assert not has_access(api, tenant_id=TENANT, subject="alice")
+        assert objects.labelled(api, "RoleBinding", "better-compute.dev/subject", ALICE) == []
+        assert world.cluster.read("ClusterRoleBinding", ALICE) is None
+    assert failed == calls
+
+
+def test_the_guard_lets_ourselves_pass_and_knows_subjects_by_their_group() -> None:
+    policy, binding = guard_manifests(owner=POOL)
+    [condition] = policy["spec"]["matchConditions"]
+    assert "'system:serviceaccounts:bc-access' in request.userInfo.groups" in condition["expression"]
+    assert "request.userInfo.username != 'system:serviceaccount:bc-access:bc-substrate'" in condition["expression"]
+    [rule] = policy["spec"]["matchConstraints"]["resourceRules"]
+    assert (rule["operations"], rule["resources"], rule["scope"]) == (["*"], ["*/*"], "*")
+    assert policy["spec"]["failurePolicy"] == "Fail"
+    assert binding["spec"] == {"policyName": policy["metadata"]["name"], "validationActions": ["Deny"]}
