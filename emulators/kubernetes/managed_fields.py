@@ -197,7 +197,12 @@ def _to_tree(fields: set[Path]) -> dict[str, Any]:
         node = tree
         for step in path:
             node = node.setdefault(step, {})
-    return tree
+    return _without_lone_dots(tree)
+
+
+def _without_lone_dots(tree: dict[str, Any]) -> dict[str, Any]:
+    """As it is written: a dot stands beside others only."""
+    return {} if tree.keys() == {"."} else {step: _without_lone_dots(below) for step, below in tree.items()}
 
 
 def _from_tree(tree: dict[str, Any], path: Path = ()) -> set[Path]:

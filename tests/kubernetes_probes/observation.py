@@ -34,6 +34,8 @@ def told(api: ApiSubject, reply: Reply) -> Told:
     details = dict(reply.body.get("details") or {})
     if reply.code in _WORDS_OF_THE_API:
         said["message"] = reply.body.get("message")
+        # In no order, where several managers are in the way.
+        details["causes"] = sorted(details.get("causes", []), key=lambda cause: str(cause.get("field")))
     else:
         # Updates are validated twice, and say the same twice.
         causes = {(cause.get("field", ""), cause["reason"]) for cause in details.get("causes", [])}
@@ -78,17 +80,12 @@ def _metadata(metadata: dict[str, Any]) -> dict[str, Any]:
         plain["continue"] = "<continue>"
     if "managedFields" in plain:
         lines = [
-            {key: _without_dots(value) if key == "fieldsV1" else value for key, value in line.items() if key != "time"}
+            {key: value for key, value in line.items() if key != "time"}
             for line in plain["managedFields"]
             if line.get("subresource") != "status" and line["manager"] != "kube-controller-manager"
         ]
         plain["managedFields"] = sorted(lines, key=lambda line: (line["manager"], line["operation"]))
     return plain
-
-
-def _without_dots(tree: dict[str, Any]) -> dict[str, Any]:
-    """The owned fields; that a map or a list item is owned as such says nothing more of what an apply does."""
-    return {key: _without_dots(inner) for key, inner in tree.items() if key != "."}
 
 
 def _plain(api: ApiSubject, value: Any) -> Any:
