@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
 
-from ..engine import Answer, Call, Engine, InjectedError
+from ..engine import Answer, Call, Clock, Engine, InjectedError
 from . import kinds
 from .access import AccessControl, Authenticator
 from .kinds import DAEMON_SET, NODE, Route
@@ -53,6 +53,11 @@ class EmulatedCluster:
         self._store.changes.clear()
 
     # What requests see.
+
+    @property
+    def clock(self) -> Clock:
+        """The cluster's clock."""
+        return self._engine.clock
 
     def answer(self, request: Request) -> Answer:
         """Answer one request.

@@ -152,5 +152,9 @@ class _Handler(BaseHTTPRequestHandler):
     # The names that http.server looks for.
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = handle_any  # noqa: N815 -- as above
 
+    def date_time_string(self, timestamp: float | None = None) -> str:
+        """The Date of an answer, by the cluster's clock."""
+        return super().date_time_string(self.server.cluster.clock.now().timestamp() if timestamp is None else timestamp)
+
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- the base class's name
         """Write nothing: the engine's request log has it."""

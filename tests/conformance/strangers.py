@@ -89,6 +89,8 @@ def an_adopted_cluster_is_read_and_extended_and_nothing_else_of_it_changes(subje
     for refused in (driver.ensure_cluster, driver.delete_cluster, driver.grant_access):
         with pytest.raises(AlreadyExists):
             refused(adopted)
+    assert driver.access_needed(adopted)
+    driver.revoke_access(adopted)
     assert subject.writes() == writes
 
     def is_made() -> bool:

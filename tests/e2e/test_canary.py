@@ -121,6 +121,7 @@ FAULTS: list[tuple[str, str, Error | LostReply]] = [
     ("aws", "eks.*", LostReply()),
     ("kubernetes", "*", Error(status=500, code="InternalError", message="it broke")),
     ("kubernetes", "*", Error(status=401, code="Unauthorized", message="Unauthorized")),
+    ("kubernetes", "LIST nodes", Error(status=401, code="Unauthorized", message="Unauthorized")),
     ("kubernetes", "POST serviceaccounts/token", Error(status=403, code="Forbidden", message="no")),
     ("kubernetes", "GET secrets", LostReply()),
     ("kubernetes", "LIST nodes", Error(status=410, code="Expired", message="too old")),

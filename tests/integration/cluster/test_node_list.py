@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from ansible_collections.better_compute.fleet.emulators.engine import Call, Error, Hook, LostReply
@@ -48,6 +50,7 @@ def test_a_node_tells_its_node_pool_zone_and_capacity(world: World, label: str) 
         "better-compute.dev/capacity": "spot",
     }
     world.cluster.put_node("a", labels=marks, uid="1")
+    world.clock.advance(7 * 60)
     assert list_nodes(world.open(), pool_id=POOL) == (
         ClusterNode(
             name="a",
@@ -55,7 +58,7 @@ def test_a_node_tells_its_node_pool_zone_and_capacity(world: World, label: str) 
             spot=True,
             node_pool="h100",
             zone="us-east-1a",
-            created_at=world.clock.now().replace(microsecond=0),
+            age=timedelta(minutes=7),
         ),
     )
 

@@ -142,4 +142,4 @@ def test_conditions_that_nobody_knows_and_what_else_a_node_may_have_play_no_part
     strange["status"] = {"conditions": [{"type": "Ready", "status": "Perhaps"}, {"type": "OnFire"}, 7]}
     strange["spec"] = {"unschedulable": True, "taints": [{"key": "node.kubernetes.io/unreachable"}]}
     [found] = listed(page(strange))
-    assert (found.name, found.uid, found.created_at) == ("a", "uid-a", None)
+    assert (found.name, found.uid, found.age) == ("a", "uid-a", None)

@@ -9,12 +9,15 @@ And the sweep beside it: whatever goes wrong at whatever call, running again end
 from __future__ import annotations
 
 import logging
+import socket
+import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
-from ansible_collections.better_compute.fleet.emulators.engine import Call, Clock, Error, LostReply
+from ansible_collections.better_compute.fleet.emulators.engine import Call, Clock, Delay, Error, LostReply
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import (
     access,
     agent,
@@ -22,6 +25,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster
     join_secret,
     node_list,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import api as door
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.api import ClusterApi
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import ClusterError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
@@ -124,3 +128,53 @@ def test_a_failure_at_any_call_shows_no_token_and_is_healed_by_running_again(
     everything = "\n".join([*life.shown, *(record.getMessage() for record in caplog.records), caplog.text])
     assert "Starting new HTTPS connection" in everything
     assert [token for token in life.tokens if token in everything] == []
+
+
+@contextmanager
+def no_tls() -> Iterator[str]:
+    """A server that answers a handshake with something else; its URL."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def answer() -> None:
+            connection, _address = listener.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        yield f"https://127.0.0.1:{listener.getsockname()[1]}"
+        thread.join(timeout=10)
+
+
+def test_broken_tls_time_outs_and_refused_credentials_show_no_token(
+    world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    shown: list[str] = []
+    opened = access.open_cluster(world.bootstrap(), pool_id=POOL, again=world.bootstrap)
+    world.opened.append(opened)
+    tokens = {BOOTSTRAP_TOKEN, JOIN_TOKEN, opened._token.reveal()}
+
+    def fails(api: ClusterApi) -> None:
+        with pytest.raises(ClusterError) as caught:
+            join_secret.write_join_token(api, pool_id=POOL, token=Secret(JOIN_TOKEN))
+        shown.extend([str(caught.value), repr(caught.value), *traceback.format_exception(caught.value), repr(api)])
+
+    _url, other_ca = world.apis.start("other")
+    with no_tls() as url:
+        for endpoint, ca_pem in ((url, world.ca_pem), (world.url, other_ca), ("https://127.0.0.1:9", other_ca)):
+            with ClusterApi(endpoint=endpoint, ca_pem=ca_pem, token=Secret(BOOTSTRAP_TOKEN)) as api:
+                fails(api)
+    agent.apply_agent(opened, pool_id=POOL, agent=SETTINGS)
+    monkeypatch.setattr(door, "_READ_SECONDS", 0.1)
+    unauthorized = Error(status=401, code="Unauthorized", message="Unauthorized")
+    for action in (Delay(seconds=1), unauthorized, Error(status=403, code="Forbidden", message="no")):
+        fault = world.engine.faults.add("kubernetes", "POST secrets", action, times=None)
+        fails(opened)
+        world.engine.faults.remove(fault)
+    tokens.add(opened._token.reveal())
+    assert len(tokens) == 4, "another credential was minted"
+    everything = "\n".join([*shown, caplog.text, *(record.getMessage() for record in caplog.records)])
+    assert "timed out" in everything
+    assert [token for token in tokens if token in everything] == []

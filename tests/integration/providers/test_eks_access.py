@@ -131,6 +131,23 @@ def test_an_entry_that_somebody_else_made_is_used_and_stays(
     assert eks.list_access_entries(clusterName=CLUSTER.name)["accessEntries"] == [me]
 
 
+def test_an_adopted_clusters_owner_is_told_whom_to_let_in_and_how_and_the_entry_stays(
+    subject: EksSubject, driver: EksDriver, eks: EKSClient
+) -> None:
+    active_cluster(subject)
+    adopted = dataclasses.replace(CLUSTER, tags={}, adopted=True)
+    me = subject.aws.operator.principal_arn
+    told = driver.access_needed(adopted)
+    of_it = f"--region {CLUSTER.location} --cluster-name {CLUSTER.name} --principal-arn {me}"
+    assert f"`aws eks create-access-entry {of_it}`" in told
+    assert "policy-arn arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy" in told
+    eks.create_access_entry(clusterName=CLUSTER.name, principalArn=me)
+    mark = subject.engine.log.mark
+    driver.revoke_access(adopted)
+    assert subject.engine.log.entries(after=mark) == ()
+    assert eks.list_access_entries(clusterName=CLUSTER.name)["accessEntries"] == [me]
+
+
 def test_a_grant_that_got_only_half_way_is_completed(subject: EksSubject, driver: EksDriver) -> None:
     cluster = active_cluster(subject)
     broken = Error(status=500, code="ServerException", message="no")

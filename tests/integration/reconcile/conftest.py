@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 
 import pytest
 
@@ -18,12 +19,12 @@ MakeFleet = Callable[..., Fleet]
 
 @pytest.fixture
 def make_fleet(monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeFleet]:
-    """Makes a fleet on a fresh scene; settings may differ (`BC_FLEET_…="…"`), and the database be another's."""
+    """Makes a fleet on a fresh scene; settings may differ (`BC_FLEET_…="…"`), the database and the clock be others."""
     with ExitStack() as stack:
 
-        def make(*, url: str | None = None, **environment: str) -> Fleet:
+        def make(*, url: str | None = None, fast_by: timedelta = timedelta(), **environment: str) -> Fleet:
             where = url or f"sqlite:///{stack.enter_context(memory_folder()) / 'fleet.db'}"
-            stage = stack.enter_context(scene(where))
+            stage = stack.enter_context(scene(where, fast_by=fast_by))
             for name, value in stage.environment.items():
                 if name.startswith("AWS_"):
                     monkeypatch.setenv(name, value)

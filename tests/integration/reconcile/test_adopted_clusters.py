@@ -105,7 +105,7 @@ def test_a_cluster_that_is_not_there_is_told_with_its_id_and_its_account(
     fleet.live(minutes=2)
     record = fleet.view().record
     assert record.state == SubstrateState.ERROR
-    assert "us-east-1/prud" in record.message
+    assert "cluster prud in us-east-1 is not found" in record.message
     assert "provider account aws" in record.message
     assert fleet.cluster().state == ClusterState.ERROR
     prune(fleet, place, minutes=1)
@@ -202,7 +202,7 @@ def test_a_cluster_whose_owner_deleted_it_is_told_while_the_pool_runs_and_is_gon
     fleet.live(minutes=3)
     record = fleet.view().record
     assert record.state == SubstrateState.ERROR
-    assert "there is no cluster us-east-1/prod" in record.message
+    assert "cluster prod in us-east-1 is not found" in record.message
 
     fault = fleet.scene.engine.faults.add("aws", "eks.DescribeCluster", DOWN, times=None)
     prune(fleet, place)

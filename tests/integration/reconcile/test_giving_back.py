@@ -5,15 +5,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, Never
 
 import pytest
 
 from ansible_collections.better_compute.fleet.emulators.engine import Error
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import access, claim, names
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import PermissionDenied
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import AccountRecord
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import passes
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import work
 from ansible_collections.better_compute.fleet.tests.support.life import remains
 from ansible_collections.better_compute.fleet.tests.support.life.clouds import AWS, Place
@@ -91,16 +95,17 @@ def test_whatever_cannot_be_removed_is_told_and_tried_again_and_all_that_comes_a
     stands(cluster)
     cluster.admit()
 
+    bare = {"bcd": False, "identity": False}
     for cloud, call, error, left, says in (
-        ("kubernetes", "*", DOWN, {}, "come back later"),
-        ("aws", "eks.DescribeCluster", DOWN, {}, "come back later"),
-        ("aws", "eks.DescribeCluster", REFUSED, {}, "you may not"),
-        ("kubernetes", "DELETE daemonsets", FORBIDDEN, {}, "removing bcd"),
-        ("aws", "eks.ListNodegroups", REFUSED, {"bcd": False}, "you may not"),
-        ("aws", "eks.DeleteNodegroup", REFUSED, {"bcd": False}, "you may not"),
-        ("kubernetes", "DELETE serviceaccounts", FORBIDDEN, {"bcd": False}, "giving back our access"),
-        ("kubernetes", "DELETE clusterrolebindings", DOWN, {"bcd": False, "identity": False}, "giving back our access"),
-        ("kubernetes", "DELETE configmaps", FORBIDDEN, {"bcd": False, "identity": False}, "giving back our access"),
+        ("kubernetes", "*", DOWN, {}, "reaching adopted cluster prod in us-east-1: GET"),
+        ("aws", "eks.DescribeCluster", DOWN, {}, "DescribeCluster: come back later"),
+        ("aws", "eks.DescribeCluster", REFUSED, {}, "DescribeCluster: you may not"),
+        ("kubernetes", "DELETE daemonsets", FORBIDDEN, {}, "daemonsets/bcd"),
+        ("aws", "eks.ListNodegroups", REFUSED, {"bcd": False}, "ListNodegroups: you may not"),
+        ("aws", "eks.DeleteNodegroup", REFUSED, {"bcd": False}, "DeleteNodegroup: you may not"),
+        ("kubernetes", "DELETE serviceaccounts", FORBIDDEN, {"bcd": False}, "serviceaccounts/bc-substrate"),
+        ("kubernetes", "DELETE clusterrolebindings", DOWN, bare, "clusterrolebindings/bc-substrate"),
+        ("kubernetes", "DELETE configmaps", FORBIDDEN, bare, "configmaps/better-compute-substrate"),
     ):
         fault = faults.add(cloud, call, error, times=None)
         fleet.live(until=lambda says=says: says in told(fleet), minutes=5)
@@ -160,3 +165,15 @@ def test_giving_back_takes_the_providers_token_and_makes_no_access(
     assert is_given_back(fleet, cluster)
     asked = [entry.call.name for entry in fleet.scene.engine.log.entries(after=mark, cloud="kubernetes")]
     assert not [name for name in asked if name.startswith("POST")], "no token of ours is asked for either"
+
+
+def test_an_account_whose_credential_is_missing_leaves_the_substrate_deleting(
+    fleet: Fleet, place: Place, cluster: TenantsCluster
+) -> None:
+    def missing(_account: AccountRecord) -> Never:
+        raise PermissionDenied("the variable of its credential is not set")
+
+    pools = fleet.apply(place.document({}), prune=True)
+    passes.run_once(replace(fleet.session, open_driver=missing), pools)
+    assert "the provider account cannot be used: the variable of its credential is not set" in told(fleet)
+    stands(cluster)

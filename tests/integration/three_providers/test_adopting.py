@@ -154,3 +154,19 @@ def test_a_node_pool_that_has_our_name_and_is_not_ours_is_told_and_never_touched
     assert clouds.left() == there
     made = [line for line in sent(clouds, after=mark) if line in (MAKES[cloud], DELETES[cloud])]
     assert made == [MAKES[cloud], DELETES[cloud]]
+
+
+def test_gpus_wait_until_digitaloceans_own_device_plugins_are_off(clouds: FleetOnClouds) -> None:
+    fleet, console = clouds.fleet, clouds.place.world.digitalocean.console
+    cluster = made_by_a_tenant(fleet, clouds.place, DOKS)
+    console.edit_cluster(cluster.id, nvidia_gpu_device_plugin={"enabled": True})
+    fleet.apply(adopting(clouds.place, cluster, DOKS.flavor("h100")))
+    fleet.live(minutes=3)
+    record, mark = fleet.view().record, fleet.scene.engine.log.mark
+    assert record.state == SubstrateState.ERROR
+    assert "devicePluginOn" in record.message
+    assert "switch off its nvidia_gpu_device_plugin" in record.message
+    fleet.live(minutes=6)
+    assert sent(clouds, after=mark) == []
+    console.edit_cluster(cluster.id, nvidia_gpu_device_plugin={"enabled": False})
+    clouds.live_until_joined(1)

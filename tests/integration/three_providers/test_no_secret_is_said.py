@@ -1,7 +1,10 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""No secret of Google's or DigitalOcean's is said or written, whatever fails (AWS's: tests/e2e/test_canary.py)."""
+"""No secret of Google's or DigitalOcean's is said or written, nor one of their clusters, whatever fails.
+
+AWS's: tests/e2e/test_canary.py.
+"""
 
 from __future__ import annotations
 
@@ -61,14 +64,19 @@ def watch(clouds: FleetOnClouds, cloud: Cloud, monkeypatch: pytest.MonkeyPatch) 
     return made
 
 
-def test_failures_at_the_provider_say_no_secret(clouds: FleetOnClouds, cloud: Cloud, watch: SecretWatch) -> None:
+def test_failures_at_the_provider_and_in_its_cluster_say_no_secret(
+    clouds: FleetOnClouds, cloud: Cloud, watch: SecretWatch
+) -> None:
     fleet, flavors = clouds.fleet, (cloud.flavor("h100"), cloud.spot_flavor("h100-spot"))
     said: list[str] = []
     with everything_logged() as logged:
         clouds.join_all(cloud, *flavors, nodes=3 if cloud is GKE else 2)
         watch.look_at_machines()
-        for action in FAULTS:
-            fault = fleet.scene.engine.faults.add(cloud.emulated, "*", action, times=None)
+        for where, name, action in [
+            *((cloud.emulated, "*", action) for action in FAULTS),
+            *(("kubernetes", name, action) for name in ("*", "LIST nodes") for action in FAULTS),
+        ]:
+            fault = fleet.scene.engine.faults.add(where, name, action, times=None)
             view = fleet.one_pass()
             assert fault.struck
             said += [view.record.message, json.dumps(view.to_data())]

@@ -87,13 +87,13 @@ class ParentsClock:
 
     def tell_commit(self, moment: str) -> None:
         """Tell the parent of a commit, and wait until it says go on: it may end this process here."""
-        name = _committing(sys._getframe(1))
+        name = committing(sys._getframe(1))
         with self._lock:
             self._connection.send(("commit", moment, name))
             self._connection.recv()
 
 
-def _committing(frame: FrameType | None) -> str:
+def committing(frame: FrameType | None) -> str:
     """The function of ours that commits, outside of the store itself."""
     while frame is not None:
         module: str = frame.f_globals.get("__name__", "")

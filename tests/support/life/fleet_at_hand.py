@@ -202,11 +202,11 @@ def fleet_at_hand(scene: Scene, **environment: str) -> Fleet:
 
     session = Session(
         store=scene.store,
-        clock=clock,
+        clock=scene.product_clock,
         settings=load_settings(environ=settings),
         caller="test",
         holder="test",
-        open_driver=drivers_opened_once(clock),
+        open_driver=drivers_opened_once(scene.product_clock),
         sleep=sleep,
     )
     return Fleet(scene=scene, session=session)

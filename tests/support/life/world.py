@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from ansible_collections.better_compute.fleet.emulators.digitalocean import Timi
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, VirtualClock
 from ansible_collections.better_compute.fleet.emulators.machines import MachineTimes
 from ansible_collections.better_compute.fleet.emulators.world import World
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import Clock
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, create_schema, open_store
 
 if TYPE_CHECKING:
@@ -64,6 +66,8 @@ class Scene:
     """What a life is played on.
 
     Attributes:
+        clock: the world's.
+        product_clock: the product's, which may be wrong.
         store: the gateway's own, for looking into the records as well.
         database_url: the same database, for other processes.
         environment: the settings and the AWS account, as environment variables of whoever runs passes.
@@ -71,6 +75,7 @@ class Scene:
 
     world: World
     clock: VirtualClock
+    product_clock: Clock
     gateway: GatewayServer
     store: Store
     database_url: str
@@ -80,6 +85,18 @@ class Scene:
     def engine(self) -> Engine:
         """The emulators' engine: request log, inventory, faults."""
         return self.world.engine
+
+
+@dataclass(frozen=True, slots=True)
+class WrongClock:
+    """A clock that is ahead of another one, always by the same time."""
+
+    right: Clock
+    fast_by: timedelta
+
+    def now(self) -> datetime:
+        """The wrong time."""
+        return self.right.now() + self.fast_by
 
 
 @contextmanager
@@ -99,21 +116,24 @@ def scene(
     *,
     timings: Timings = TIMINGS,
     gcp: bool = False,
+    fast_by: timedelta = timedelta(),
     credentials: Callable[[World], Credentials] = lambda world: world.aws.operator,
 ) -> Iterator[Scene]:
     """A fresh world and a gateway on an empty database.
 
     Arguments:
         gcp: whether GKE is to be as quick as the others: its types are loaded for that.
+        fast_by: how far the product's clock is ahead of all others; less than nothing: how far behind.
         credentials: whose key the product's process is given.
     """
     clock = VirtualClock()
+    ours: Clock = WrongClock(clock, fast_by) if fast_by else clock
     if database_url.startswith("postgresql"):
         create_schema(database_url)
-    store = open_store(database_url, clock=clock)
+    store = open_store(database_url, clock=ours)
     try:
         with (
-            GatewayServer(store=store, clock=clock, certificate=_certificate(), host="127.0.0.1", port=0) as gateway,
+            GatewayServer(store=store, clock=ours, certificate=_certificate(), host="127.0.0.1", port=0) as gateway,
             World(
                 engine=Engine(clock),
                 timings=timings,
@@ -126,6 +146,7 @@ def scene(
             yield Scene(
                 world=world,
                 clock=clock,
+                product_clock=ours,
                 gateway=gateway,
                 store=store,
                 database_url=database_url,

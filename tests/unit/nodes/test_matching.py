@@ -114,12 +114,12 @@ class TestANewUidUnderAnOldName:
         assert (owner_of(found, "node_new"), found.to_retire) == ("new", ())
 
     def test_a_bcd_that_was_heard_long_after_the_new_node_appeared_is_the_same_machine(self) -> None:
-        node = listed("ip-1", uid="new", created_at=NOW - timedelta(minutes=5))
+        node = listed("ip-1", uid="new", age=timedelta(minutes=5))
         found = compare([matched("ip-1")], [node])
         assert (owner_of(found, "node_ip-1"), found.to_retire) == ("new", ())
 
     def test_a_bcd_that_was_last_heard_about_when_the_new_node_appeared_is_left_open(self) -> None:
-        node = listed("ip-1", uid="new", created_at=NOW - 20 * SECOND)
+        node = listed("ip-1", uid="new", age=20 * SECOND)
         found = compare([matched("ip-1", seen=NOW - 15 * SECOND)], [node])
         assert (found.to_record, found.to_retire, found.waiting) == ((), (), ("ip-1",))
 
@@ -220,5 +220,5 @@ def test_the_node_pools_of_which_a_node_joined_are_named() -> None:
 
 def test_a_renamed_machine_is_matched_to_the_node_that_it_reports_now() -> None:
     renamed = matched("ip-1", reported_node_name="ip-9")
-    found = compare([renamed], [listed("ip-9", created_at=START)])
+    found = compare([renamed], [listed("ip-9", age=NOW - START)])
     assert (owner_of(found, "node_ip-1"), found.to_retire) == ("uid-ip-9", ())

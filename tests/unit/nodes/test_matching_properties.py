@@ -36,7 +36,7 @@ MARKS = st.one_of(
 CLUSTERS = st.dictionaries(NAMES, UIDS).map(
     # One UID is one Node.
     lambda found: [
-        ClusterNode(name=name, uid=f"{name}{uid}", spot=uid == "1", created_at=START) for name, uid in found.items()
+        ClusterNode(name=name, uid=f"{name}{uid}", spot=uid == "1", age=NOW - START) for name, uid in found.items()
     ]
 )
 

@@ -132,7 +132,7 @@ def test_a_shape_that_differs_at_the_provider_is_told_and_not_repaired(records: 
 def test_what_no_provider_changes_in_place_is_told_of_the_cluster_too(records: Records) -> None:
     seen = {records.pools[0].id: ObservedPool(cluster=observed_cluster(private_nodes=True))}
     records = replace(records, node_pools=())
-    (warning,) = planned(example(), records, observed=seen).warnings
+    *_totals, warning = planned(example(), records, observed=seen).warnings
     assert warning.startswith(
         "cluster of pool gpu-fleet: privateNodes is true at the provider and false in the records"
     )

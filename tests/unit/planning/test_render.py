@@ -49,6 +49,10 @@ Sizes
   gpu-fleet/cpu   1 node x 2 zones = 2
   all             8 nodes, 48 GPUs
 
+Warnings
+  * nodes counts per zone at EKS and GKE, and is the total at DOKS: gpu-fleet/h100 comes to 6 here and to 3 there,
+    gpu-fleet/cpu comes to 2 here and to 1 there. Give a flavor one zone to have as many at every provider
+
 Plan: 2 to create, 1 to update, 1 to delete, 1 blocked; nothing is done while something is blocked.
 """
 

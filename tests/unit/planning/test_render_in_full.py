@@ -91,6 +91,10 @@ Sizes
   acme:gpu-fleet/h100-spot (Spot)  1 node x 2 zones = 2, 16 GPUs
   all                              6 nodes, 48 GPUs; with autoscaling 4..14 nodes
 
+Warnings
+  * nodes counts per zone at EKS and GKE, and is the total at DOKS: acme:gpu-fleet/h100 comes to 4 here and to 2 there,
+    acme:gpu-fleet/h100-spot comes to 2 here and to 1 there. Give a flavor one zone to have as many at every provider
+
 Plan: 7 to create.
 """
 

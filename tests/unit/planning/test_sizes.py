@@ -86,7 +86,7 @@ def test_zones_that_the_subnets_are_not_in_are_warned_of(records: Records) -> No
     assert [size.zones for size in made.sizes] == [2, 2]
     data = changed(f"{FLAVOR}.zones", ["us-east-1c"])
     del data["providerAccounts"][0]["config"]["zones"]
-    (warning,) = planned(data, Records(), zones={"managed-k8s": ZONES}).warnings
+    warning, _totals = planned(data, Records(), zones={"managed-k8s": ZONES}).warnings
     assert warning.startswith("pool gpu-fleet, flavor h100: provider account managed-k8s has no subnet in us-east-1c")
 
 

@@ -18,6 +18,8 @@ import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
@@ -62,7 +64,11 @@ Mint = Callable[[], Secret]
 
 
 class ClusterApi:
-    """A cluster's API with one credential. Use as a context manager, or close it; threads may share it."""
+    """A cluster's API with one credential. Use as a context manager, or close it; threads may share it.
+
+    Attributes:
+        answered_at: when it sent its last answer, by its own clock; None while it has not said.
+    """
 
     def __init__(self, *, endpoint: str, ca_pem: str, token: Secret, mint_again: Mint | None = None) -> None:
         """Prepare the connection; nothing is sent yet.
@@ -85,6 +91,7 @@ class ClusterApi:
         self._mint_again = mint_again
         self._renewed = False
         self._renewing = threading.Lock()
+        self.answered_at: datetime | None = None
         self._pool = _connection_pool(self._endpoint, ca_pem)
 
     def __repr__(self) -> str:
@@ -180,6 +187,7 @@ class ClusterApi:
                 preload_content=False,
             )
             content = _read_body(response, what)
+            self.answered_at = _date(response.headers.get("Date"))
         except HTTPError as error:
             raise ClusterUnreachable(f"{what}: {type(error).__name__}: {error}") from error
         if not 200 <= response.status < 300:
@@ -244,6 +252,15 @@ def _read_body(response: BaseHTTPResponse, what: str) -> bytes:
         raise
     response.release_conn()
     return b"".join(chunks)
+
+
+def _date(header: str | None) -> datetime | None:
+    """The Date of an answer; None where there is none that can be read."""
+    try:
+        moment = parsedate_to_datetime(header) if header else None
+    except ValueError:
+        return None
+    return moment if moment is not None and moment.tzinfo is not None else None
 
 
 def _object(content: bytes) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ and labels are all that is needed, and whole Nodes are ten times as large.
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from ..model import labels
@@ -49,7 +49,7 @@ def list_nodes(api: ClusterApi, *, pool_id: PoolId) -> tuple[ClusterNode, ...]:
             raise _unknown("its pages are of different moments")
         moment = metadata["resourceVersion"]
         for item in items:
-            node = _node(item, pool_id)
+            node = _node(item, pool_id, at=api.answered_at)
             if node.name in nodes:
                 raise _unknown(f"{node.name} is in it twice")
             nodes[node.name] = node
@@ -96,7 +96,7 @@ def _page(api: ClusterApi, pool_id: PoolId, token: str) -> dict[str, Any]:
         raise _unknown(str(error)) from error
 
 
-def _node(item: Any, pool_id: PoolId) -> ClusterNode:
+def _node(item: Any, pool_id: PoolId, *, at: datetime | None) -> ClusterNode:
     metadata = item.get("metadata") if isinstance(item, dict) else None
     if not isinstance(metadata, dict):
         raise _unknown("one in it has no metadata")
@@ -111,14 +111,14 @@ def _node(item: Any, pool_id: PoolId) -> ClusterNode:
         spot=marks.get(labels.CAPACITY) == labels.SPOT,
         node_pool=next((marks[label] for label in _NODE_POOL_LABELS if label in marks), None),
         zone=marks.get(_ZONE),
-        created_at=_time(metadata.get("creationTimestamp")),
+        age=_age(metadata.get("creationTimestamp"), at),
     )
 
 
-def _time(text: object) -> datetime | None:
-    """A Kubernetes timestamp (RFC 3339, UTC, whole seconds: `2026-11-29T21:43:00Z`); None for anything else."""
+def _age(created: object, at: datetime | None) -> timedelta | None:
+    """From a Kubernetes timestamp (RFC 3339, UTC: `2026-11-29T21:43:00Z`) to the API's answer, both by its clock."""
     try:
-        moment = datetime.fromisoformat(text) if isinstance(text, str) else None
+        moment = datetime.fromisoformat(created) if isinstance(created, str) else None
     except ValueError:
         return None
-    return moment if moment is not None and moment.tzinfo is not None else None
+    return None if at is None or moment is None or moment.tzinfo is None else at - moment

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from .declared import Gpus, Taint
@@ -133,7 +133,8 @@ class ClusterNode:
     Attributes:
         node_pool: the provider's name of its node pool, None where the Node does not say.
         zone: its topology zone, None where it has none.
-        created_at: when the Node was registered, on the cluster's clock; None where the Node does not say.
+        age: for how long it had been registered when it was listed, both by the cluster's clock, which may not be ours;
+            None where that is not told.
     """
 
     name: str
@@ -141,4 +142,4 @@ class ClusterNode:
     spot: bool
     node_pool: str | None = None
     zone: str | None = None
-    created_at: datetime | None = None
+    age: timedelta | None = None

@@ -150,6 +150,7 @@ class _Look:
         self, nodes: Sequence[PoolNode], listed: Sequence[ClusterNode], *, listening: Listening | None, now: datetime
     ) -> None:
         self.nodes = sorted((n for n in nodes if n.state != NodeState.RETIRED), key=lambda n: (n.joined_at, n.id))
+        self.now = now
         self.listed = {one.name: one for one in sorted(listed, key=lambda one: one.name)}
         self.uids = {one.uid for one in listed}
         self.live = {n.id: liveness(n.last_seen_at, listening=listening, now=now) for n in self.nodes}
@@ -166,7 +167,7 @@ class _Look:
         newest = next((node for node in reversed(claimants) if self.live[node.id] == Liveness.CONNECTED), None)
         if incumbent is not None:
             return newest if newest is not None and self._succeeds(newest, incumbent) else incumbent
-        if newest is None or (newest.node_uid is not None and not _outlived(newest, listed)):
+        if newest is None or (newest.node_uid is not None and not _outlived(newest, listed, self.now)):
             return None
         return newest
 
@@ -226,15 +227,17 @@ class _Look:
         return tuple(match_ for owner, match_ in wanted if match_ != _recorded(owner))
 
 
-def _outlived(node: PoolNode, listed: ClusterNode) -> bool:
+def _outlived(node: PoolNode, listed: ClusterNode, now: datetime) -> bool:
     """Whether a matched node's bcd was heard long after a Node of another UID took its Node's name.
 
-    Then the machine is the same and only its Node was registered anew. A bcd that was heard only before, or so shortly
-    after that it may have been before by another clock, can be of a machine that is gone.
+    Then the machine is the same and only its Node was registered anew. A bcd that was heard only before, or shortly
+    after, can be of a machine that is gone. Lengths of time are compared, each by one clock: the cluster's and ours may
+    differ by minutes.
     """
-    if listed.created_at is None:
+    if listed.age is None:
         return True
-    return node.last_seen_at - listed.created_at >= timedelta(seconds=CONNECTED_SECONDS)
+    silence = now - node.last_seen_at
+    return listed.age - silence >= timedelta(seconds=CONNECTED_SECONDS)
 
 
 def _match(node: PoolNode, listed: ClusterNode, closed: frozenset[str] | None) -> Match:

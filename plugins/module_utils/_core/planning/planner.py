@@ -66,7 +66,7 @@ def plan(
         sizes=flavor_sizes,
         warnings=(
             *sizes.warnings(wanted, declared, recorded, account_zones),
-            *totals.warnings(wanted, declared, flavor_sizes),
+            *totals.warnings(wanted, declared, flavor_sizes, changes),
             *quotas.warnings(wanted, declared, recorded),
             *drifted.warnings,
         ),

@@ -8,7 +8,6 @@ What it needs of its owner is told where it is missed: a way in by entry.py, the
 
 from __future__ import annotations
 
-from ...model.declared import AdoptCluster
 from ...model.errors import ProviderError
 from ...model.states import ProviderStatus
 from ..context import PassContext
@@ -26,15 +25,15 @@ def read_adopted(ctx: PassContext) -> Outcome:
         observed = ctx.driver.get_cluster(ctx.cluster_spec)
     except ProviderError as error:
         ctx.observed = ctx.recorded_cluster()
-        return of_error(error, doing=f"adopted cluster {adopted_id(ctx)}")
+        return of_error(error, doing=adopted_cluster(ctx))
     if observed is None:
         return failed(
-            f"there is no cluster {adopted_id(ctx)} for provider account {ctx.account.name}: check cluster.adopt, and "
-            "the account's region or project and its credential; if the cluster is gone for good, take the pool out of "
+            f"{adopted_cluster(ctx)} is not found by provider account {ctx.account.name}: check cluster.adopt, and the "
+            "account's region or project and its credential; if the cluster is gone for good, take the pool out of "
             "the document and create a new one"
         )
     if not observed.serves:
-        name = f"adopted cluster {adopted_id(ctx)}"
+        name = adopted_cluster(ctx)
         if observed.status == ProviderStatus.CREATING:
             return waiting(f"{name} is still being created")
         doing = "is being deleted by its owner" if observed.status == ProviderStatus.DELETING else "does not serve"
@@ -42,13 +41,10 @@ def read_adopted(ctx: PassContext) -> Outcome:
     ctx.observed, ctx.provider_answered = observed, True
     recorded = record_outputs(ctx, observed)
     if recorded == DONE and observed.status == ProviderStatus.UPDATING:
-        return waiting(f"adopted cluster {adopted_id(ctx)} is being changed at the provider")
+        return waiting(f"{adopted_cluster(ctx)} is being changed at the provider")
     return recorded
 
 
-def adopted_id(ctx: PassContext) -> str:
-    """The cluster as the document calls it."""
-    substrate = ctx.pool.substrate
-    if substrate is not None and isinstance(substrate.cluster, AdoptCluster):
-        return substrate.cluster.id
-    return ctx.cluster.name
+def adopted_cluster(ctx: PassContext) -> str:
+    """How messages name it: by what drivers find it by, and its place."""
+    return f"adopted cluster {ctx.cluster.name} in {ctx.cluster.location}"

@@ -15,6 +15,7 @@ from ...model.labels import CLUSTER
 from ...providers.contract import Deletion
 from ..context import PassContext
 from ..outcome import DONE, Outcome, failed, of_error, passes_by, unknown, waiting
+from .adopted import adopted_cluster
 from .entry import not_let_in
 
 
@@ -23,17 +24,17 @@ def give_node_pools_back(ctx: PassContext) -> Outcome:
     if not ctx.cluster.ready_before:
         return DONE  # nothing of ours was ever put there
     if not ctx.provider_answered:
-        return unknown(f"whether adopted cluster {ctx.cluster.name} still exists is not known")
+        return unknown(f"whether {adopted_cluster(ctx)} still exists is not known")
     if ctx.gone or not ctx.claimed:
         return DONE  # they went with their cluster, or the claim was refused before there were any
     if ctx.observed is None:
-        return unknown(f"whether adopted cluster {ctx.cluster.name} still exists is not sure")
+        return unknown(f"whether {adopted_cluster(ctx)} still exists is not sure")
     try:
         found = ctx.driver.get_node_pools(ctx.cluster_spec)
     except NotFound as error:
         return unknown(str(error))  # the next pass looks whether the cluster is gone
     except ProviderError as error:
-        return of_error(error, doing="node pools of the adopted cluster")
+        return of_error(error, doing=f"node pools of {adopted_cluster(ctx)}")
     ours = {pool.name for pool in found if pool.tags.get(CLUSTER) == ctx.cluster.id}
     # Those that are recorded and not listed are asked for by name: gone counts when the provider says it twice.
     unlisted = {record.name for record in ctx.node_pools} - {pool.name for pool in found}
@@ -55,7 +56,7 @@ def give_access_back(ctx: PassContext) -> Outcome:
     """Take our identity away, then the claim, with the provider's token. Neither under another's claim."""
     if not ctx.cluster.adopted or ctx.api is None or not ctx.claimed:
         return DONE
-    doing = "giving back our access to the adopted cluster"
+    doing = f"giving back our access to {adopted_cluster(ctx)}"
     try:
         if claim.held_by(ctx.api) not in (None, ctx.pool.id):
             return DONE  # its new holder lives by that identity

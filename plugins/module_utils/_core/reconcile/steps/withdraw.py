@@ -15,7 +15,7 @@ from ...model.errors import ClusterAccessDenied, ClusterError, ProviderError
 from ...nodes.cordon import cordon_pool
 from ..context import PassContext
 from ..outcome import DONE, Outcome, of_error, waiting
-from .adopted import adopted_id
+from .adopted import adopted_cluster
 from .entry import not_let_in, open_bootstrap
 
 
@@ -75,7 +75,7 @@ def _look_into_adopted(ctx: PassContext) -> Outcome:
     """
     if ctx.observed is None or not ctx.cluster.ready_before:
         return DONE
-    doing = f"reaching adopted cluster {adopted_id(ctx)}"
+    doing = f"reaching {adopted_cluster(ctx)}"
     if not ctx.observed.serves:
         return waiting(f"{doing}: it does not serve now")
     try:
