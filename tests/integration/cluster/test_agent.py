@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
@@ -21,6 +23,9 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 
 from .conftest import LABEL, OTHER_POOL, POOL, SETTINGS, AnyWorld, World
+
+if TYPE_CHECKING:
+    from ansible_collections.better_compute.fleet.tests.support.controlplane.cluster import RealCluster
 
 NAMESPACE = "better-compute"
 DAEMON_SET = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets/bcd"
@@ -89,26 +94,52 @@ def test_new_pins_reach_the_config_map_and_roll_the_pods(world: AnyWorld) -> Non
 def test_a_field_that_somebody_changed_by_hand_is_set_back(world: AnyWorld) -> None:
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
-    live = api.request("GET", DAEMON_SET)
-    change_by_hand(world, live, image="registry.example/other:1")
+    change_by_hand(world, image="registry.example/other:1")
     assert apply_agent(api, pool_id=POOL, agent=SETTINGS)
     assert pod(world)["containers"][0]["image"] == SETTINGS.image
 
 
-def change_by_hand(world: AnyWorld, live: dict[str, Any], *, image: str) -> None:
-    body = {
-        "apiVersion": "apps/v1",
-        "kind": "DaemonSet",
-        "metadata": {key: live["metadata"][key] for key in ("name", "namespace", "uid", "resourceVersion")},
-        "spec": {"template": {"spec": {"containers": [{"name": "run", "image": image}]}}},
-    }
-    world.admin().request(
-        "PATCH",
-        DAEMON_SET,
-        query={"fieldManager": "a-person", "force": "true"},
-        body=body,
-        content_type="application/apply-patch+yaml",
-    )
+def change_by_hand(world: AnyWorld, *, image: str) -> None:
+    admin = world.admin()
+    for _turn in range(20):
+        metadata = admin.request("GET", DAEMON_SET)["metadata"]
+        body = {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": {key: metadata[key] for key in ("name", "namespace", "uid", "resourceVersion")},
+            "spec": {"template": {"spec": {"containers": [{"name": "run", "image": image}]}}},
+        }
+        # A real one's controller writes its status meanwhile.
+        with contextlib.suppress(ClusterConflict):
+            admin.request(
+                "PATCH",
+                DAEMON_SET,
+                query={"fieldManager": "a-person", "force": "true"},
+                body=body,
+                content_type="application/apply-patch+yaml",
+            )
+            return
+    pytest.fail("the DaemonSet never stands still")
+
+
+@pytest.mark.controlplane
+def test_a_status_that_moves_on_between_compare_and_apply_is_no_conflict(
+    real_world: AnyWorld, real_cluster_api: RealCluster
+) -> None:
+    api = real_world.open()
+    apply_agent(api, pool_id=POOL, agent=SETTINGS)
+
+    def move_on(_call: Call) -> None:
+        status = {"status": {"currentNumberScheduled": 0, "conditions": [{"type": str(uuid4()), "status": "True"}]}}
+        patched = real_cluster_api.admin.send(
+            "PATCH", f"{DAEMON_SET}/status", body=status, content_type="application/merge-patch+json"
+        )
+        assert patched.status == 200
+
+    real_world.engine.faults.add("kubernetes", "PATCH daemonsets", Hook(on_before=move_on), times=2)
+    newer = dataclasses.replace(SETTINGS, image="registry.example/bcd:2")
+    assert apply_agent(api, pool_id=POOL, agent=newer)
+    assert pod(real_world)["containers"][0]["image"] == newer.image
 
 
 @pytest.mark.parametrize("first", ["nvidia", None])
@@ -163,11 +194,10 @@ def test_another_pools_bcd_is_left_alone(world: AnyWorld) -> None:
 def test_an_object_that_changes_between_compare_and_apply_is_not_overwritten(world: AnyWorld) -> None:
     api = world.open()
     apply_agent(api, pool_id=POOL, agent=SETTINGS)
-    live = api.request("GET", DAEMON_SET)
 
     def interfere(_call: Call) -> None:
         world.engine.faults.clear()
-        change_by_hand(world, live, image="registry.example/other:1")
+        change_by_hand(world, image="registry.example/other:1")
 
     world.engine.faults.add("kubernetes", "PATCH daemonsets", Hook(on_before=interfere))
     with pytest.raises(ClusterConflict):

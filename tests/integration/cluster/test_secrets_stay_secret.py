@@ -30,7 +30,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import ClusterError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 
-from .conftest import BOOTSTRAP_TOKEN, POOL, SETTINGS, AnyWorld
+from .conftest import BOOTSTRAP_TOKEN, POOL, SETTINGS, AnyWorld, World
 
 JOIN_TOKEN = "join-canary-77d0"
 
@@ -148,8 +148,9 @@ def no_tls() -> Iterator[str]:
 
 
 def test_broken_tls_time_outs_and_refused_credentials_show_no_token(
-    world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    emulated_world: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    world = emulated_world
     caplog.set_level(logging.DEBUG)
     shown: list[str] = []
     opened = access.open_cluster(world.bootstrap(), pool_id=POOL, again=world.bootstrap)

@@ -23,8 +23,9 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster
     open_cluster,
     remove_access,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.claim import hold_claim, is_held
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.claim import hold_claim
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import ClusterAccessDenied
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.labels import SUBSTRATE_POOL
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import BootstrapAccess
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 from ansible_collections.better_compute.fleet.tests.conformance.life import active_cluster
@@ -103,7 +104,9 @@ def test_the_drivers_token_makes_our_access_and_mints_the_credential(
     assert access.endpoint == real_cluster_api.endpoint
     with open_cluster(access, pool_id=POOL) as api:
         hold_claim(api, pool_id=POOL)
-        assert is_held(api, pool_id=POOL)
+    claim = real_cluster_api.read("/api/v1/namespaces/kube-system/configmaps/better-compute-substrate")
+    assert claim is not None
+    assert claim["metadata"]["labels"] == {SUBSTRATE_POOL: POOL}
     with bootstrap_api(cloud.access()) as api:
         remove_access(api, pool_id=POOL)
     account = "/api/v1/namespaces/bc-access/serviceaccounts/bc-substrate"

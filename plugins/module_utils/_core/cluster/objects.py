@@ -44,6 +44,9 @@ _COLLECTIONS = {
     "ValidatingAdmissionPolicyBinding": f"{_ADMISSION}/validatingadmissionpolicybindings",
 }
 
+_STATUS_CHANGES = 5
+"""How many writes of an object's status are let pass before its apply is left to the next pass."""
+
 _EVERYWHERE = {"RoleBinding": f"{_RBAC}/rolebindings"}
 """The collections of all namespaces together."""
 
@@ -156,7 +159,7 @@ def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: Owner) -> bool:
         raise ClusterConflict(f"{describe(*key)} is being deleted; it can be made again when it is gone")
     if stands_in(manifest, live):
         return False
-    applied = _apply(api, manifest, live)
+    applied = _apply_while_status_moves(api, manifest, live)
     if _lingers(manifest, applied):
         # Our create set a field that an apply cannot unset, since the create owns it. Rare: start over.
         delete(api, applied)
@@ -231,6 +234,31 @@ def stands_in(wanted: Any, live: Any) -> bool:
             and all(stands_in(one, other) for one, other in zip(wanted, live, strict=True))
         )
     return bool(wanted == live)
+
+
+def _apply_while_status_moves(api: ClusterApi, manifest: Manifest, live: Manifest) -> Manifest:
+    """Apply, and again onto what stands there now as long as nothing but its status has changed in between.
+
+    A DaemonSet's controller writes its status at every step of a rollout, and each write is a new resourceVersion.
+    """
+    for _turn in range(_STATUS_CHANGES):
+        try:
+            return _apply(api, manifest, live)
+        except ClusterConflict:
+            metadata = live["metadata"]
+            now = read(api, live["kind"], metadata["name"], metadata.get("namespace"))
+            if now is None or _without_status(now) != _without_status(live):
+                raise
+            live = now
+    return _apply(api, manifest, live)
+
+
+def _without_status(live: Manifest) -> Manifest:
+    """The object without what a write of its status changes."""
+    metadata = {
+        key: value for key, value in live["metadata"].items() if key not in ("resourceVersion", "managedFields")
+    }
+    return {key: value for key, value in live.items() if key != "status"} | {"metadata": metadata}
 
 
 def _apply(api: ClusterApi, manifest: Manifest, live: Manifest) -> Manifest:
