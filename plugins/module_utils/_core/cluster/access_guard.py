@@ -10,10 +10,11 @@ covers exec, attach and port-forward, evictions, token requests, Nodes and their
 
 Its limits, which are Kubernetes':
 
-- Admission sees no reads. What may be read is RBAC's alone.
+- Admission sees no reads, and whoever may impersonate is somebody else to it. Both are RBAC's alone.
 - The API puts no admission policy before writes of admission policies and webhooks, its own included.
 - It knows who asks, not on whose behalf: what a controller makes of a subject's Deployment is that controller's.
   Pod Security (a label on the namespaces) therefore keeps pods off the hosts, where bcd's state lies.
+- A guard to which somebody added what an apply leaves is made anew, and for that moment there is none.
 - Clusters before Kubernetes 1.30 do not have the API: no subject gets a token there.
 """
 
