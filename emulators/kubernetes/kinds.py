@@ -75,7 +75,13 @@ NAMESPACE = Kind(name="Namespace", plural="namespaces", group="", namespaced=Fal
 CONFIG_MAP = Kind(
     name="ConfigMap", plural="configmaps", group="", verbs=_KEPT, schema=top_level(data=StringMap(), immutable=FLAG)
 )
-SECRET = Kind(name="Secret", plural="secrets", group="", verbs=_KEPT, schema=top_level(data=StringMap(), type=TEXT))
+SECRET = Kind(
+    name="Secret",
+    plural="secrets",
+    group="",
+    verbs=_KEPT,
+    schema=top_level(data=StringMap(base64=True), type=TEXT),
+)
 SERVICE_ACCOUNT = Kind(
     name="ServiceAccount",
     plural="serviceaccounts",

@@ -117,7 +117,7 @@ def _drifts() -> dict[str, dict[str, Any]]:
             "aggregationRule": {"clusterRoleSelectors": [{"matchLabels": {"theirs": "yes"}}]}
         },
         f"{_ADMISSION}/validatingadmissionpolicies/{ACCESS_GUARD}": {"spec": {"failurePolicy": "Ignore"}},
-        f"{_ADMISSION}/validatingadmissionpolicybindings/{ACCESS_GUARD}": {"spec": {"validationActions": ["Warn"]}},
+        f"{_ADMISSION}/validatingadmissionpolicybindings/{ACCESS_GUARD}": {"spec": {"policyName": "theirs"}},
     }
 
 

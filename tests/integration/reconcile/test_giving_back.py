@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final, Never
 
 import pytest
 
-from ansible_collections.better_compute.fleet.emulators.engine import Error
+from ansible_collections.better_compute.fleet.emulators.engine import Error, LostReply
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import access, claim, names
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import PermissionDenied
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId
@@ -68,6 +69,10 @@ def told(fleet: Fleet) -> str:
     return text
 
 
+def is_told(fleet: Fleet, words: str) -> bool:
+    return words in told(fleet)
+
+
 def is_given_back(fleet: Fleet, cluster: TenantsCluster) -> bool:
     """Whether the records say so, and nothing of ours is left at the provider or in the cluster."""
     inside = [item.id for item in fleet.scene.engine.inventory.items(cloud="kubernetes")]
@@ -108,7 +113,7 @@ def test_whatever_cannot_be_removed_is_told_and_tried_again_and_all_that_comes_a
         ("kubernetes", "DELETE configmaps", FORBIDDEN, bare, "configmaps/better-compute-substrate"),
     ):
         fault = faults.add(cloud, call, error, times=None)
-        fleet.live(until=lambda says=says: says in told(fleet), minutes=5)
+        fleet.live(until=partial(is_told, fleet, says), minutes=5)
         assert says in told(fleet), (call, told(fleet))
         faults.remove(fault)
         stands(cluster, **left)
@@ -177,3 +182,17 @@ def test_an_account_whose_credential_is_missing_leaves_the_substrate_deleting(
     passes.run_once(replace(fleet.session, open_driver=missing), pools)
     assert "the provider account cannot be used: the variable of its credential is not set" in told(fleet)
     stands(cluster)
+
+
+def test_a_claim_whose_reply_was_lost_is_not_forgotten(fleet: Fleet, place: Place) -> None:
+    made = made_by_a_tenant(fleet, place, AWS)
+    made.admit()
+    fleet.scene.engine.faults.add("kubernetes", "POST configmaps", LostReply())
+    fleet.apply(adopting(place, made, AWS.spot_flavor("h100")))
+    assert not fleet.one_pass().record.claim_held
+    made.shut_out()
+    prune(fleet, place)
+    assert "AmazonEKSClusterAdminPolicy" in told(fleet)
+    made.admit()
+    fleet.live(minutes=5)
+    assert is_given_back(fleet, made)
