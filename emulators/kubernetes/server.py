@@ -12,7 +12,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
-from ..engine import Answer, ReplyLost
+from ..engine import Answer, Clock, ReplyLost
 from .certificates import make_server_context
 from .requests import Request
 from .statuses import ApiRefusal, not_emulated
@@ -26,6 +26,10 @@ class Answering(Protocol):
     """A cluster as its server sees it."""
 
     name: str
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of its answers' Date."""
 
     def answer(self, request: Request) -> Answer:
         """Answer one request.

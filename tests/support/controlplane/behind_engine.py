@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.better_compute.fleet.emulators.engine import Answer, Call, Engine, InjectedError
+from ansible_collections.better_compute.fleet.emulators.engine import Answer, Call, Clock, Engine, InjectedError
 from ansible_collections.better_compute.fleet.emulators.kubernetes import kinds
 from ansible_collections.better_compute.fleet.emulators.kubernetes.cluster import CLOUD
 from ansible_collections.better_compute.fleet.emulators.kubernetes.requests import Request
@@ -38,6 +38,11 @@ class ClusterBehindEngine:
         self._engine = engine
         self._real = real
         self._anybody = Connection(endpoint=real.endpoint, ca_pem=real.ca_pem, token=None)
+
+    @property
+    def clock(self) -> Clock:
+        """The engine's, which is to be a real one: it says when answers were given, as the real API's would."""
+        return self._engine.clock
 
     def answer(self, request: Request) -> Answer:
         """Have the real API answer one request.
