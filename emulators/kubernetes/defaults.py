@@ -7,22 +7,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from .kinds import ADMISSION_POLICY, DAEMON_SET, NAMESPACE, Kind
+from .kinds import ADMISSION_BINDING, ADMISSION_POLICY, DAEMON_SET, NAMESPACE, Kind
 from .objects import Object
+from .schema import Items, StringMap, Struct
 
 _TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
 """An annotation that the API still keeps."""
 
 
 def fill(kind: Kind, obj: Object) -> None:
-    """Set the defaults in place (Kubernetes 1.34's, for the fields of schema.py)."""
+    """Set the defaults in place (Kubernetes 1.34's, for the fields of schema.py), and drop what means nothing."""
+    if kind.schema is not None:
+        _drop_empty(kind.schema, obj)
     if kind is NAMESPACE:
         obj["metadata"].setdefault("labels", {}).setdefault("kubernetes.io/metadata.name", obj["metadata"]["name"])
         obj.setdefault("spec", {"finalizers": ["kubernetes"]})
         obj.setdefault("status", {"phase": "Active"})
     elif kind is DAEMON_SET:
         _daemon_set(obj)
+    elif kind is ADMISSION_BINDING:
+        obj["metadata"].setdefault("generation", 1)
     elif kind is ADMISSION_POLICY:
+        obj.setdefault("status", {})
         obj["metadata"].setdefault("generation", 1)
         spec = obj.setdefault("spec", {})
         spec.setdefault("failurePolicy", "Fail")
@@ -32,6 +38,19 @@ def fill(kind: Kind, obj: Object) -> None:
         constraints.setdefault("objectSelector", {})
         for rule in constraints.get("resourceRules", []):
             rule.setdefault("scope", "*")
+
+
+def _drop_empty(schema: Struct, obj: dict[str, Any]) -> None:
+    """Take out empty maps of any keys and empty lists: the API's own types leave them out."""
+    for key, below in schema.fields.items():
+        value = obj.get(key)
+        if isinstance(below, StringMap | Items) and value in ({}, []):
+            del obj[key]
+        elif isinstance(below, Struct) and isinstance(value, dict):
+            _drop_empty(below, value)
+        elif isinstance(below, Items) and isinstance(below.item, Struct) and value:
+            for item in value:
+                _drop_empty(below.item, item)
 
 
 def count_change(kind: Kind, old: Object, new: Object) -> None:

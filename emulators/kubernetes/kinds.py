@@ -75,7 +75,13 @@ NAMESPACE = Kind(name="Namespace", plural="namespaces", group="", namespaced=Fal
 CONFIG_MAP = Kind(
     name="ConfigMap", plural="configmaps", group="", verbs=_KEPT, schema=top_level(data=StringMap(), immutable=FLAG)
 )
-SECRET = Kind(name="Secret", plural="secrets", group="", verbs=_KEPT, schema=top_level(data=StringMap(), type=TEXT))
+SECRET = Kind(
+    name="Secret",
+    plural="secrets",
+    group="",
+    verbs=_KEPT,
+    schema=top_level(data=StringMap(base64=True), type=TEXT),
+)
 SERVICE_ACCOUNT = Kind(
     name="ServiceAccount",
     plural="serviceaccounts",
@@ -113,7 +119,7 @@ ADMISSION_POLICY = Kind(
     plural="validatingadmissionpolicies",
     group=_ADMISSION,
     namespaced=False,
-    verbs=_MADE,
+    verbs=_KEPT,
     schema=top_level(spec=ADMISSION_POLICY_SPEC),
 )
 ADMISSION_BINDING = Kind(
@@ -121,7 +127,7 @@ ADMISSION_BINDING = Kind(
     plural="validatingadmissionpolicybindings",
     group=_ADMISSION,
     namespaced=False,
-    verbs=_MADE,
+    verbs=_KEPT,
     schema=top_level(spec=ADMISSION_BINDING_SPEC),
 )
 DAEMON_SET = Kind(

@@ -4,7 +4,7 @@
 """Who owns which field, and server-side apply: kept as the real API does, for the shapes of schema.py.
 
 A field is a path of `f:<field>` and `k:{"<key>":"<value>"}` steps, as in FieldsV1; only leaves (and whatever is
-atomic) are tracked. Not kept: subresources, several API versions, and the dot that marks an owned but empty map.
+atomic) are tracked. A dot stands for a map, list or item itself. Not kept: subresources and several API versions.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ Path = tuple[str, ...]
 _IDENTITY = frozenset({"name", "namespace", "uid", "resourceVersion"})
 """Fields of metadata that nobody owns; likewise apiVersion and kind."""
 
+_ALWAYS_THERE = frozenset({"f:metadata", "f:spec", "f:template", "f:updateStrategy", "f:containers"})
+"""Maps and lists that are in every object of a kind, so that nobody makes them."""
+
 
 def owned_leaves(schema: Struct, obj: dict[str, Any]) -> dict[Path, Any]:
     """Every leaf of an object as posted or applied, with its value."""
@@ -35,6 +38,10 @@ def own_all(kind: Kind, obj: dict[str, Any], *, manager: str, time: str) -> None
     """Let whoever creates an object own all that is in it, in place."""
     assert kind.schema is not None
     fields = set(owned_leaves(kind.schema, obj))
+    for path in list(fields):
+        # The maps and lists on the way too: the API marks with a dot who made one that was not there before.
+        tops = [end for end in range(1, len(path)) if path[end - 1] not in _ALWAYS_THERE]
+        fields |= {(*path[:end], ".") for end in tops if path[end] != "."}
     if fields:
         line = _entry(manager=manager, operation="Update", api_version=kind.api_version, time=time, fields=fields)
         obj["metadata"]["managedFields"] = [line]
@@ -111,11 +118,15 @@ def _leaves(schema: Schema, value: Any, path: Path) -> Iterator[tuple[Path, Any]
             for key, inner in value.items():
                 yield (*path, f"f:{key}"), inner
     elif isinstance(schema, Items):
-        if schema.key is None:
+        if schema.is_set:
+            for item in value:
+                yield (*path, "v:" + json.dumps(item)), None
+        elif schema.key is None:
             yield path, value
         else:
             for item in value:
                 step = "k:" + json.dumps({schema.key: item[schema.key]}, separators=(",", ":"))
+                yield (*path, step, "."), None
                 yield from _leaves(schema.item, item, (*path, step))
     elif schema.atomic:
         yield path, value
@@ -136,6 +147,8 @@ def _merged(schema: Schema, live: Any, wanted: Any) -> Any:
     granular = (isinstance(schema, Struct | StringMap) and not schema.atomic) or (
         isinstance(schema, Items) and schema.key is not None
     )
+    if isinstance(schema, Items) and schema.is_set:
+        return [*(live or []), *(item for item in wanted if item not in (live or []))]
     if not granular or live is None:
         return copy.deepcopy(wanted)
     if isinstance(schema, Items):
@@ -155,6 +168,8 @@ def _is_item_key(path: Path) -> bool:
 
 def _remove(obj: Any, path: Path) -> None:
     """Take a leaf out; with an item's key, the item."""
+    if path[-1] == ".":
+        return
     *way, last = path[:-1] if _is_item_key(path) else path
     parent = obj
     for step in way:
@@ -163,6 +178,8 @@ def _remove(obj: Any, path: Path) -> None:
             return
     if last.startswith("f:"):
         parent.pop(last[2:], None)
+    elif last.startswith("v:"):
+        parent.remove(json.loads(last[2:]))
     elif (item := _step(parent, last)) is not None:
         parent.remove(item)
 
@@ -180,7 +197,12 @@ def _to_tree(fields: set[Path]) -> dict[str, Any]:
         node = tree
         for step in path:
             node = node.setdefault(step, {})
-    return tree
+    return _without_lone_dots(tree)
+
+
+def _without_lone_dots(tree: dict[str, Any]) -> dict[str, Any]:
+    """As it is written: a dot stands beside others only."""
+    return {} if tree.keys() == {"."} else {step: _without_lone_dots(below) for step, below in tree.items()}
 
 
 def _from_tree(tree: dict[str, Any], path: Path = ()) -> set[Path]:
@@ -193,6 +215,8 @@ def _dotted(path: Path) -> Iterator[str]:
     for step in path:
         if step.startswith("f:"):
             yield f".{step[2:]}"
+        elif step.startswith("v:"):
+            yield f"[={step[2:]}]"
         else:
             ((key, value),) = json.loads(step[2:]).items()
             yield f'[{key}="{value}"]'

@@ -24,6 +24,9 @@ METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v
 _LABEL = re.compile(r"(?P<key>[^=!<>,()\s]+)=(?P<value>[^=!<>,()\s]+)")
 """A selector of one label and its value, whatever is in them."""
 
+_INCONSISTENT = "inconsistent"
+"""The continuation in a refusal of an old one: for who does not mind a list of no one moment."""
+
 _REMEMBERED = timedelta(minutes=5)
 """etcd compacts every five minutes; older continuations are refused."""
 
@@ -72,7 +75,7 @@ class NodePages:
             "kind": "PartialObjectMetadataList",
             "apiVersion": "meta.k8s.io/v1",
             "metadata": metadata,
-            # None when there is none: a kube-apiserver makes this list of a nil slice.
+            # What has no items is null here, and not empty.
             "items": [
                 {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": node["metadata"]}
                 for node in page
@@ -81,6 +84,8 @@ class NodePages:
         }
 
     def _continued(self, token: str) -> _Rest:
+        if token == _INCONSISTENT:
+            raise not_emulated("a list that goes on after it expired")
         rest = self._rests.get(token)
         if rest is None:
             raise ApiRefusal(400, "continue key is not valid")
@@ -89,7 +94,10 @@ class NodePages:
                 410,
                 "The provided continue parameter is too old to display a consistent list result. You can start a new "
                 "list without the continue parameter, or use the continue token in this response to retrieve the "
-                "remainder of the results.",
+                "remainder of the results. Continuing with the provided token results in an inconsistent list - "
+                "objects that were created, modified, or deleted between the time the first chunk was returned and "
+                "now may show up in the list.",
+                metadata={"continue": _INCONSISTENT},
             )
         return rest
 

@@ -10,9 +10,11 @@ misspelt ones (fieldValidation=Strict). List keys and atomic maps are those of K
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -33,18 +35,23 @@ class Struct:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StringMap:
-    """A map of any keys to strings, which may have to be quantities (`10m`, `64Mi`)."""
+    """A map of any keys to strings, which may have to be quantities (`10m`, `64Mi`) or base64."""
 
     atomic: bool = False
     quantities: bool = False
+    base64: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Items:
-    """A list. With `key` its items are merged by that field; without, it is owned and replaced as a whole."""
+    """A list. With `key` its items are merged by that field; without, it is owned and replaced as a whole.
+
+    `is_set`: its items are owned one by one, and united.
+    """
 
     item: Schema
-    key: str | None = field(default=None)
+    key: str | None = None
+    is_set: bool = False
 
 
 _QUANTITY = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?", re.ASCII)
@@ -143,7 +150,7 @@ ADMISSION_POLICY_SPEC = _struct(
     matchConditions=Items(item=_struct(name=TEXT, expression=TEXT), key="name"),
     validations=Items(item=_struct(expression=TEXT, message=TEXT, reason=TEXT)),
 )
-ADMISSION_BINDING_SPEC = _struct(policyName=TEXT, validationActions=_TEXTS)
+ADMISSION_BINDING_SPEC = _struct(policyName=TEXT, validationActions=Items(item=TEXT, is_set=True))
 
 
 def top_level(**fields: Schema) -> Struct:
@@ -185,7 +192,17 @@ def check(schema: Schema, value: Any, path: str = "", *, keyed: bool = False) ->
                 check(TEXT, inner, below)
                 if schema.quantities and not _QUANTITY.fullmatch(inner):
                     raise Undecodable(f"{below}: no quantity")
+                if schema.base64 and not _is_base64(inner):
+                    raise Undecodable(f"{below}: illegal base64 data")
             elif key not in schema.fields:
                 raise Undecodable(f'unknown field "{below}"')
             else:
                 check(schema.fields[key], inner, below, keyed=keyed)
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        return False
+    return True

@@ -29,7 +29,7 @@ class Answering(Protocol):
 
     @property
     def clock(self) -> Clock:
-        """The clock of its answers' Date."""
+        """Tells the Date of answers."""
 
     def answer(self, request: Request) -> Answer:
         """Answer one request.

@@ -44,17 +44,25 @@ class ApiRefusal(Exception):
     """A request that is refused. Carries what the Status object says."""
 
     def __init__(
-        self, code: int, message: str, *, reason: str | None = None, details: Mapping[str, Any] | None = None
+        self,
+        code: int,
+        message: str,
+        *,
+        reason: str | None = None,
+        details: Mapping[str, Any] | None = None,
+        metadata: Mapping[str, str] | None = None,
     ) -> None:
         """Arguments: code: HTTP status; reason: the machine-readable word, by the code when not given."""
         super().__init__(message)
         self.code = code
         self.reason = reason if reason is not None else _REASONS.get(code, "")
         self.details = dict(details or {})
+        self.metadata = dict(metadata or {})
 
     def to_answer(self) -> Answer:
         """The answer with the Status object in it."""
-        return rendered(self.code, failure(self.code, self.reason, str(self), self.details))
+        status = failure(self.code, self.reason, str(self), self.details)
+        return rendered(self.code, status | {"metadata": self.metadata})
 
 
 def rendered(code: int, body: Mapping[str, Any]) -> Answer:
@@ -94,9 +102,11 @@ def not_found(resource: str, name: str) -> ApiRefusal:
     return ApiRefusal(404, f'{resource} "{name}" not found', details=_of(resource, name))
 
 
-def already_exists(resource: str, name: str) -> ApiRefusal:
-    """409 because an object of that name stands there."""
-    return ApiRefusal(409, f'{resource} "{name}" already exists', reason="AlreadyExists", details=_of(resource, name))
+def already_exists(resource: str, name: str, *, is_going: bool) -> ApiRefusal:
+    """409 because an object of that name stands there, or is just being deleted."""
+    start = "object is being deleted: " if is_going else ""
+    message = f'{start}{resource} "{name}" already exists'
+    return ApiRefusal(409, message, reason="AlreadyExists", details=_of(resource, name))
 
 
 def conflict(resource: str, name: str, message: str) -> ApiRefusal:

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -24,7 +22,7 @@ from .kinds import (
     Kind,
 )
 from .objects import Object
-from .statuses import ApiRefusal, invalid
+from .statuses import invalid
 
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
 _DNS_NAME = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*", re.ASCII)
@@ -47,15 +45,15 @@ def validate(kind: Kind, obj: Object) -> None:
     """Look at an object that is to be stored.
 
     Raises:
-        ApiRefusal: 422 with every problem; 400 for Secret data that is not base64.
+        ApiRefusal: 422 with every problem.
     """
     problems = list(_metadata_problems(kind, obj["metadata"]))
     if kind in (CONFIG_MAP, SECRET):
-        problems += _data_problems(kind, obj)
+        problems += _data_problems(obj)
     elif kind is DAEMON_SET:
         problems += _daemon_set_problems(obj.get("spec") or {})
     elif kind in _BINDINGS:
-        problems += _binding_problems(obj)
+        problems += _binding_problems(kind, obj)
     elif kind is CLUSTER_ROLE:
         problems += _role_problems(obj)
     elif kind is ADMISSION_POLICY:
@@ -106,22 +104,15 @@ def _label_problems(field: str, labels: dict[str, str]) -> Iterator[Problem]:
             yield field, f'Invalid value: "{value}": a valid label must be an empty string or consist of …'
 
 
-def _data_problems(kind: Kind, obj: Object) -> Iterator[Problem]:
+def _data_problems(obj: Object) -> Iterator[Problem]:
     if sum(len(value) for value in (obj.get("data") or {}).values()) > _MAXIMUM_DATA_BYTES:
         yield "[]", f"Too long: may not be more than {_MAXIMUM_DATA_BYTES} bytes"
-    for key, value in (obj.get("data") or {}).items():
+    for key in obj.get("data") or {}:
         if not _DATA_KEY.fullmatch(key):
             yield f"data[{key}]", "Invalid value: a valid config key must consist of alphanumeric characters, -, _ or ."
-        if kind is SECRET:
-            try:
-                base64.b64decode(value, validate=True)
-            except (binascii.Error, ValueError):
-                raise ApiRefusal(
-                    400, 'Secret in version "v1" cannot be handled as a Secret: illegal base64 data'
-                ) from None
 
 
-def _binding_problems(obj: Object) -> Iterator[Problem]:
+def _binding_problems(kind: Kind, obj: Object) -> Iterator[Problem]:
     reference = obj.get("roleRef") or {}
     if reference.get("apiGroup") != "rbac.authorization.k8s.io":
         yield "roleRef.apiGroup", 'Unsupported value: supported values: "rbac.authorization.k8s.io"'
@@ -132,7 +123,8 @@ def _binding_problems(obj: Object) -> Iterator[Problem]:
     for index, subject in enumerate(obj.get("subjects", [])):
         if not subject.get("name"):
             yield f"subjects[{index}].name", "Required value"
-        if subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):
+        # In a namespace, its own is meant.
+        if kind is CLUSTER_ROLE_BINDING and subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):
             yield f"subjects[{index}].namespace", "Required value"
 
 
@@ -169,6 +161,11 @@ def _admission_binding_problems(spec: dict[str, Any]) -> Iterator[Problem]:
     actions = spec.get("validationActions", [])
     if not actions or set(actions) - {"Deny", "Warn", "Audit"}:
         yield "spec.validationActions", 'Unsupported value: supported values: "Audit", "Deny", "Warn"'
+    if {"Deny", "Warn"} <= set(actions):
+        yield (
+            "spec.validationActions",
+            "Invalid value: must not contain both Deny and Warn",
+        )
 
 
 def _daemon_set_problems(spec: dict[str, Any]) -> Iterator[Problem]:

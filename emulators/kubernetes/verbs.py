@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from . import defaults, managed_fields
 from .access import AccessControl, forbidden
-from .kinds import CONFIG_MAP, DAEMON_SET, NAMESPACE, NODE, SERVICE_ACCOUNT, Route
+from .kinds import CLUSTER_ROLE, CONFIG_MAP, DAEMON_SET, NAMESPACE, NODE, SERVICE_ACCOUNT, Route
 from .node_pages import NodePages, selected
 from .objects import Object, ObjectStore
 from .requests import (
@@ -117,6 +118,7 @@ class Verbs:
         request.query()
         assert route.namespace is not None
         assert route.name is not None
+        self._require_living_namespace(route, route.name)
         seconds = token_seconds(request)
         issued = self._access.issue(route.namespace, route.name, seconds=seconds)
         return {
@@ -137,15 +139,21 @@ class Verbs:
         query = request.query("fieldManager", "fieldValidation")
         obj = named_object(request, route, JSON)
         name = obj["metadata"]["name"]
-        if {"uid", "resourceVersion"} & set(obj["metadata"]):
-            raise ApiRefusal(400, "resourceVersion and uid should not be set on objects to be created")
-        self._require_living_namespace(route)
+        if "uid" in obj["metadata"]:
+            raise not_emulated("a create with a uid")
+        if "resourceVersion" in obj["metadata"]:
+            raise ApiRefusal(500, "resourceVersion should not be set on objects to be created", reason="")
+        self._require_living_namespace(route, name)
         defaults.fill(kind, obj)
         validate(kind, obj)
-        if self._store.get(kind, route.namespace, name) is not None:
-            raise already_exists(kind.qualified, name)
+        standing = self._store.get(kind, route.namespace, name)
+        if standing is not None:
+            raise already_exists(kind.qualified, name, is_going="deletionTimestamp" in standing["metadata"])
         manager = query.get("fieldManager", "unknown")
         managed_fields.own_all(kind, obj, manager=manager, time=self._store.time())
+        if kind is CLUSTER_ROLE:
+            # The one list that is shown without being there.
+            obj.setdefault("rules", None)
         return self.add_namespace(obj) if kind is NAMESPACE else self._store.add(obj)
 
     def _apply(self, route: Route, request: Request) -> Object:
@@ -189,8 +197,8 @@ class Verbs:
         options = delete_options(request)
         live = self._standing(route)
         metadata = live["metadata"]
-        if options.uid is not None:
-            _require_uid(route, live, options.uid)
+        if options.uid is not None and options.uid != metadata["uid"]:
+            raise _another_uid(route, live, options.uid)
         if route.kind is NAMESPACE:
             return self._delete_namespace(route, live)
         if metadata.get("deletionTimestamp"):
@@ -200,6 +208,7 @@ class Verbs:
                 "deletionTimestamp": self._store.time(),
                 "deletionGracePeriodSeconds": 0,
                 "finalizers": ["foregroundDeletion"],
+                "generation": metadata["generation"] + 1,
             }
             stored = self._store.replace(live)
             self._when_pods_are_gone(stored)
@@ -221,12 +230,7 @@ class Verbs:
         if name in _PERMANENT_NAMESPACES:
             raise forbidden(route, "this namespace may not be deleted")
         if live["metadata"].get("deletionTimestamp"):
-            raise conflict(
-                "namespaces",
-                name,
-                "The system is ensuring all content is removed from this namespace.  Upon completion, "
-                "this namespace will automatically be purged by the system.",
-            )
+            return live
         live["metadata"]["deletionTimestamp"] = self._store.time()
         live["status"] = {"phase": "Terminating"}
         stored = self._store.replace(live)
@@ -235,7 +239,7 @@ class Verbs:
         self._when_pods_are_gone(stored)
         return stored
 
-    def _require_living_namespace(self, route: Route) -> None:
+    def _require_living_namespace(self, route: Route, name: str) -> None:
         if route.namespace is None:
             return
         namespace = self._store.get(NAMESPACE, None, route.namespace)
@@ -244,17 +248,21 @@ class Verbs:
         if namespace["metadata"].get("deletionTimestamp"):
             message = f"namespace {route.namespace} is being terminated"
             raise forbidden(
-                route,
+                replace(route, name=name),
                 f"unable to create new content in namespace {route.namespace} because it is being terminated",
                 causes=[{"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}],
             )
 
 
-def _require_uid(route: Route, live: Object, uid: str) -> None:
-    standing = live["metadata"]["uid"]
-    if standing != uid:
-        raise conflict(
-            route.kind.qualified,
-            live["metadata"]["name"],
-            f"Precondition failed: UID in precondition: {uid}, UID in object meta: {standing}",
-        )
+def _another_uid(route: Route, live: Object, uid: str) -> ApiRefusal:
+    """409 for a delete of an object that is another one."""
+    kind, name, standing = route.kind, live["metadata"]["name"], live["metadata"]["uid"]
+    if kind is NAMESPACE:
+        message = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {standing}"
+        return conflict(kind.qualified, name, message)
+    return conflict(
+        kind.title,
+        name,
+        f"the UID in the precondition ({uid}) does not match the UID in record ({standing}). "
+        "The object might have been deleted and then recreated",
+    )

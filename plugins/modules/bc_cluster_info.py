@@ -87,7 +87,7 @@ clusters:
       description: Whether a pool adopted it. It is somebody else's then, and is never changed or deleted.
       type: bool
     private_nodes:
-      description: Whether its nodes have no public addresses.
+      description: Whether its nodes have no public addresses, null for an adopted one.
       type: bool
     version:
       description: The control plane's version that was asked for, null where it is left to the provider.

@@ -212,6 +212,8 @@ def test_the_playbook_by_its_name_converges_a_newcomers_file_and_then_changes_no
     assert [(one["name"], one["state"]) for one in pool["node_pools"]] == [("h100", "ready"), ("h100-spot", "ready")]
     (substrate,) = with_aws.module("bc_substrate_info", {"pool": "gpu-fleet"})["substrates"]
     assert substrate["state"] == "ready"
+    standing = with_aws.run("ansible", "localhost", "-m", "better_compute.fleet.bc_substrate", "-a", "pool=gpu-fleet")
+    assert '"msg": "pool gpu-fleet: ready, ' in standing
     beside = [{"name": name, "machine_type": "m7i.large", "node_count": 1} for name in ("system", "build")]
     made = with_aws.module("bc_nodepool", {"pool": "gpu-fleet", "node_pools": beside})
     assert {one["name"]: one["state"] for one in made["node_pools"]} == {"system": "ready", "build": "ready"}

@@ -150,7 +150,7 @@ def a_secret_is_replaced(api: ApiSubject) -> Told:
     body = manifest("Secret", "s", namespace, metadata=LABELS, type="Opaque", data={"token": old})
     live = api.send("POST", at(namespace, "secrets"), body, query=CREATE)
     body = body | {"metadata": body["metadata"] | exactly(live)}
-    typed = apply(api, path, body | {"type": "kubernetes.io/tls"})
+    typed = apply(api, path, body | {"type": "example.com/other"})
     undecodable = apply(api, path, body | {"data": {"token": "no base64!"}})
     applied = apply(api, path, body | {"data": {"token": new}})
     return {

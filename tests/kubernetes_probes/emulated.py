@@ -45,7 +45,7 @@ class _Keeper:
         self.subject.send("POST", NAMESPACES, manifest("Namespace", name), query=CREATE)
         self.subject.send("DELETE", f"{NAMESPACES}/{name}", deletion())
 
-    def compact(self) -> None:
+    def forget_revisions(self) -> None:
         self._clock.advance(301)
 
     def expired_token(self, namespace: str, account: str, uid: str) -> str:

@@ -34,11 +34,12 @@ def told(api: ApiSubject, reply: Reply) -> Told:
     details = dict(reply.body.get("details") or {})
     if reply.code in _WORDS_OF_THE_API:
         said["message"] = reply.body.get("message")
+        # In no order, where several managers are in the way.
+        details["causes"] = sorted(details.get("causes", []), key=lambda cause: str(cause.get("field")))
     else:
-        details["causes"] = sorted(
-            ({key: cause[key] for key in ("reason", "field") if key in cause} for cause in details.get("causes", [])),
-            key=lambda cause: (cause.get("field", ""), cause.get("reason", "")),
-        )
+        # Updates are validated twice, and say the same twice.
+        causes = {(cause.get("field", ""), cause["reason"]) for cause in details.get("causes", [])}
+        details["causes"] = [{"field": field, "reason": reason} for field, reason in sorted(causes)]
     said["details"] = {key: value for key, value in details.items() if value}
     return _known(_plain(api, said))
 
@@ -51,7 +52,11 @@ def stored(api: ApiSubject, path: str) -> Told:
 def _object(body: dict[str, Any]) -> dict[str, Any]:
     """An object without what controllers write beside us."""
     if "items" in body:
-        return {**body, "metadata": _metadata(body["metadata"]), "items": body["items"] and [_object(item) for item in body["items"]]}
+        return {
+            **body,
+            "metadata": _metadata(body["metadata"]),
+            "items": body["items"] and [_object(item) for item in body["items"]],
+        }
     plain = {**body, "metadata": _metadata(body["metadata"])} if "metadata" in body else dict(body)
     if body.get("kind") == "DaemonSet":
         plain.pop("status", None)
@@ -75,17 +80,12 @@ def _metadata(metadata: dict[str, Any]) -> dict[str, Any]:
         plain["continue"] = "<continue>"
     if "managedFields" in plain:
         lines = [
-            {key: _without_dots(value) if key == "fieldsV1" else value for key, value in line.items() if key != "time"}
+            {key: value for key, value in line.items() if key != "time"}
             for line in plain["managedFields"]
             if line.get("subresource") != "status" and line["manager"] != "kube-controller-manager"
         ]
         plain["managedFields"] = sorted(lines, key=lambda line: (line["manager"], line["operation"]))
     return plain
-
-
-def _without_dots(tree: dict[str, Any]) -> dict[str, Any]:
-    """The owned fields; that a map or a list item is owned as such says nothing more of what an apply does."""
-    return {key: _without_dots(inner) for key, inner in tree.items() if key != "."}
 
 
 def _plain(api: ApiSubject, value: Any) -> Any:

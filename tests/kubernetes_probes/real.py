@@ -52,7 +52,7 @@ class _Keeper:
         assert self._cluster.admin.send("POST", NAMESPACES, body=body).status == 201
         assert self._cluster.admin.send("DELETE", f"{NAMESPACES}/{name}").status == 200
 
-    def compact(self) -> None:
+    def forget_revisions(self) -> None:
         etcd = f"{self._plane.folder}/etcd-client.sock"
         revision = _etcd(etcd, "/v3/kv/range", {"key": base64.b64encode(b"/").decode()})["header"]["revision"]
         _etcd(etcd, "/v3/kv/compaction", {"revision": revision, "physical": True})

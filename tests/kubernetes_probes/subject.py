@@ -39,8 +39,8 @@ class Keeper(Protocol):
     def stuck_namespace(self, name: str) -> None:
         """Make a namespace and delete it so that it stays in Terminating for as long as the probe runs."""
 
-    def compact(self) -> None:
-        """Let etcd forget all former revisions: list continuations from before are expired."""
+    def forget_revisions(self) -> None:
+        """Have all revisions forgotten but the last: lists that are under way cannot go on."""
 
     def expired_token(self, namespace: str, account: str, uid: str) -> str:
         """A token of a service account that ended a while ago, signed as it should be."""

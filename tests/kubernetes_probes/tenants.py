@@ -128,8 +128,16 @@ def the_access_guard_is_made_and_kept(api: ApiSubject) -> Told:
     kept = _Kept(api, POLICIES, policy, api.name())
     bound = _Kept(api, POLICY_BINDINGS, in_force | {"spec": in_force["spec"] | {"policyName": api.name()}}, api.name())
     weaker = kept.changed(spec=policy["spec"] | {"failurePolicy": "Ignore"})
+    idle = bound.changed(spec=bound.body["spec"] | {"policyName": api.name("none")})
+    # A set: who applies another action adds it, and these two do not go together.
     warning = bound.changed(spec=bound.body["spec"] | {"validationActions": ["Warn"]})
-    return {"policy": kept.life(weaker), "binding": bound.life(warning)}
+    return {
+        "policy": kept.life(weaker),
+        "binding": bound.life(idle),
+        "binding with two actions": told(api, bound.apply(warning, "stranger")),
+        "binding deleted": told(api, api.send("DELETE", bound.path, deletion(api.send("GET", bound.path).uid))),
+        "policy deleted": told(api, api.send("DELETE", kept.path, deletion(api.send("GET", kept.path).uid))),
+    }
 
 
 def invalid_roles_and_bindings_are_refused(api: ApiSubject) -> Told:

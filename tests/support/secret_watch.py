@@ -9,7 +9,6 @@ import base64
 import json
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
@@ -19,7 +18,7 @@ import pytest
 
 from ansible_collections.better_compute.fleet.emulators.aws.account import REGION, Credentials
 from ansible_collections.better_compute.fleet.emulators.engine import Call, Hook
-from ansible_collections.better_compute.fleet.emulators.kubernetes.access import AccessControl
+from ansible_collections.better_compute.fleet.emulators.kubernetes.access import AccessControl, IssuedToken
 from ansible_collections.better_compute.fleet.emulators.world import World
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import names
 
@@ -127,10 +126,10 @@ class SecretWatch:
     def _watch_token_requests(self, monkeypatch: pytest.MonkeyPatch) -> None:
         issue = AccessControl.issue
 
-        def watched(control: AccessControl, namespace: str, name: str, *, seconds: int) -> tuple[str, datetime]:
-            token, expires_at = issue(control, namespace, name, seconds=seconds)
-            self.note(ACCESS, token)
-            return token, expires_at
+        def watched(control: AccessControl, namespace: str, name: str, *, seconds: int) -> IssuedToken:
+            issued = issue(control, namespace, name, seconds=seconds)
+            self.note(ACCESS, issued.token)
+            return issued
 
         monkeypatch.setattr(AccessControl, "issue", watched)
 

@@ -15,5 +15,6 @@ down_revision = "0002"
 def upgrade() -> None:
     """Bring the tables of revision 0002 to this one; every row stays."""
     with op.batch_alter_table("clusters") as table:
-        # The default stays: taking it away would make the table anew, which others refer to.
-        table.add_column(sa.Column("adopted", sa.Boolean(), nullable=False, server_default=sa.false()))
+        # Neither an expression as its default nor taking that away again: either would make the table anew on SQLite,
+        # and others refer to it.
+        table.add_column(sa.Column("adopted", sa.Boolean(), nullable=False, server_default="0"))

@@ -28,20 +28,20 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import BootstrapAccess
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 
-from .conftest import LABEL, POOL, SETTINGS, World
+from .conftest import LABEL, POOL, SETTINGS, AnyWorld, World
 
 UNAUTHORIZED = Error(status=401, code="Unauthorized", message="Unauthorized")
 KUBE_SYSTEM = "/api/v1/namespaces/kube-system"
 TOKEN_PATH = "POST serviceaccounts/token gpu/bc-access/bc-substrate"
 
 
-def opened(world: World, again: Callable[[], BootstrapAccess] | None = None) -> ClusterApi:
+def opened(world: AnyWorld, again: Callable[[], BootstrapAccess] | None = None) -> ClusterApi:
     api = access.open_cluster(world.bootstrap(), pool_id=POOL, again=again or world.bootstrap)
     world.opened.append(api)
     return api
 
 
-def at_provider(world: World) -> ClusterApi:
+def at_provider(world: AnyWorld) -> ClusterApi:
     api = access.bootstrap_api(world.bootstrap(), again=world.bootstrap)
     world.opened.append(api)
     return api
@@ -88,18 +88,18 @@ def remove_everything(world: World) -> None:
     claim.drop_claim(api, pool_id=POOL)
 
 
-def test_a_teardown_asks_the_provider_for_another_token_and_makes_no_access(world: World) -> None:
-    build(opened(world))
+def test_a_teardown_asks_the_provider_for_another_token_and_makes_no_access(any_world: AnyWorld) -> None:
+    build(opened(any_world))
     asked = []
 
     def again() -> BootstrapAccess:
-        asked.append(world.clock.now())
-        return world.bootstrap()
+        asked.append(any_world.engine.clock.now())
+        return any_world.bootstrap()
 
-    with access.bootstrap_api(world.bootstrap("an-expired-token"), again=again) as api:
+    with access.bootstrap_api(any_world.bootstrap("an-expired-token"), again=again) as api:
         tear_down(api)
     assert len(asked) == 1
-    assert world.cluster.read("ConfigMap", "better-compute-substrate", "kube-system") is None
+    assert any_world.cluster.read("ConfigMap", "better-compute-substrate", "kube-system") is None
 
 
 def test_a_credential_that_ended_on_the_way_is_replaced(world: World) -> None:
@@ -116,18 +116,18 @@ def test_a_list_whose_credential_ends_between_two_pages_is_complete(world: World
     assert len(node_list.list_nodes(api, pool_id=POOL)) == 501
 
 
-def test_a_service_account_that_somebody_replaced_is_made_use_of_anew(world: World) -> None:
-    api = opened(world)
+def test_a_service_account_that_somebody_replaced_is_made_use_of_anew(any_world: AnyWorld) -> None:
+    api = opened(any_world)
     place = "/api/v1/namespaces/bc-access/serviceaccounts/bc-substrate"
-    world.admin().request("DELETE", place, body={"apiVersion": "v1", "kind": "DeleteOptions"})
+    any_world.admin().request("DELETE", place, body={"apiVersion": "v1", "kind": "DeleteOptions"})
     assert api.request("GET", KUBE_SYSTEM)["kind"] == "Namespace"
-    assert world.cluster.read("ServiceAccount", "bc-substrate", "bc-access") is not None
+    assert any_world.cluster.read("ServiceAccount", "bc-substrate", "bc-access") is not None
 
 
 @pytest.mark.parametrize("between", [0, 3])
-def test_a_second_refusal_is_told_and_nothing_is_minted_again(world: World, between: int) -> None:
-    api = opened(world)
-    faults = world.engine.faults
+def test_a_second_refusal_is_told_and_nothing_is_minted_again(any_world: AnyWorld, between: int) -> None:
+    api = opened(any_world)
+    faults = any_world.engine.faults
     faults.add("kubernetes", "GET namespaces", UNAUTHORIZED, times=1)
     if between:
         for _time in range(between):
@@ -135,27 +135,27 @@ def test_a_second_refusal_is_told_and_nothing_is_minted_again(world: World, betw
         faults.add("kubernetes", "GET namespaces", UNAUTHORIZED, times=1)
     else:
         faults.add("kubernetes", "GET namespaces", UNAUTHORIZED, nth=2)
-    mark = world.engine.log.mark
+    mark = any_world.engine.log.mark
     with pytest.raises(ClusterCredentialRefused, match=r"401 Unauthorized.*so was the one before it in this pass"):
         api.request("GET", KUBE_SYSTEM)
-    assert world.calls(after=mark).count(TOKEN_PATH) == (0 if between else 1)
+    assert any_world.calls(after=mark).count(TOKEN_PATH) == (0 if between else 1)
 
 
-def test_a_403_mints_nothing(world: World) -> None:
-    api = opened(world)
-    world.engine.faults.add("kubernetes", "*", Error(status=403, code="Forbidden", message="no"), times=None)
-    mark = world.engine.log.mark
+def test_a_403_mints_nothing(any_world: AnyWorld) -> None:
+    api = opened(any_world)
+    any_world.engine.faults.add("kubernetes", "*", Error(status=403, code="Forbidden", message="no"), times=None)
+    mark = any_world.engine.log.mark
     with pytest.raises(ClusterAccessDenied):
         api.request("GET", KUBE_SYSTEM)
-    assert len(world.calls(after=mark)) == 1
+    assert len(any_world.calls(after=mark)) == 1
 
 
-def test_when_no_other_credential_can_be_had_that_is_what_is_told(world: World) -> None:
+def test_when_no_other_credential_can_be_had_that_is_what_is_told(any_world: AnyWorld) -> None:
     def again() -> BootstrapAccess:
         raise ClusterUnreachable("the provider is away")
 
-    api = opened(world, again)
-    world.engine.faults.add("kubernetes", "*", UNAUTHORIZED, times=1)
+    api = opened(any_world, again)
+    any_world.engine.faults.add("kubernetes", "*", UNAUTHORIZED, times=1)
     with pytest.raises(ClusterUnreachable, match="the provider is away"):
         api.request("GET", KUBE_SYSTEM)
 

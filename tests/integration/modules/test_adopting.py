@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import put
-from ansible_collections.better_compute.fleet.tests.support.life.owners import as_it_stands, eks_cluster
+from ansible_collections.better_compute.fleet.tests.support.life.owners import as_it_stands, eks_cluster, eks_of
 from ansible_collections.better_compute.fleet.tests.support.life.world import document
 from ansible_collections.better_compute.fleet.tests.support.module_runs import Modules
 
@@ -55,6 +55,7 @@ def test_a_pool_adopts_a_cluster_and_every_module_says_so(owned: Modules) -> Non
     assert owned.run("bc_fleet_info")["substrates"][0]["mode"] == "adopt"
     [cluster] = owned.run("bc_cluster_info")["clusters"]
     assert (cluster["name"], cluster["adopted"], cluster["pool"], cluster["state"]) == ("prod", True, POOL, "ready")
+    assert (cluster["private_nodes"], cluster["version"], cluster["running_version"]) == (None, None, "1.33")
     assert cluster["global_id"].endswith(":cluster/prod")
     short = substrate["pool_id"][-6:]
     ours = {f"bc-{short}-h100", f"bc-{short}-h100-spot"}
@@ -120,6 +121,51 @@ def test_what_would_change_or_delete_it_is_refused(owned: Modules) -> None:
         assert "adopted" in refused["msg"]
     assert (owned.fleet.rows(), owned.writes()) == (rows, writes)
     assert cluster["adopted"] is True
+
+
+def test_what_its_owner_does_with_it_is_no_drift_and_what_happens_to_our_node_pools_is(owned: Modules) -> None:
+    owned.run("bc_fleet", config=adopting())
+    scene, eks = owned.fleet.scene, eks_of(owned.fleet.scene)
+    eks.update_cluster_version(name="prod", version="1.34")
+    scene.clock.advance(120)
+    eks.update_nodegroup_config(clusterName="prod", nodegroupName="h100", labels={"addOrUpdateLabels": {"x": "y"}})
+    scene.clock.advance(60)
+    [pool] = owned.run("bc_fleet_info", drift=True)["drift"]
+    assert (pool["state"], pool["fields"]) == ("in_sync", [])
+    assert not owned.run("bc_fleet", config=adopting())["changed"]
+
+    name = next(name for name in owned.fleet.node_pools() if name.endswith("-h100"))
+    scene.world.aws.console.edit_node_group("prod", name, scaling={"minSize": 3, "desiredSize": 3, "maxSize": 3})
+    scene.clock.advance(60)
+    [pool] = owned.run("bc_fleet_info", drift=True)["drift"]
+    assert [(one["name"], one["path"], one["repaired"]) for one in pool["fields"]] == [
+        ("gpu-fleet/h100", "totalNodes", True)
+    ]
+    assert said(owned.run("bc_fleet", config=adopting())) == ["update node_pool gpu-fleet/h100"]
+    eks.delete_nodegroup(clusterName="prod", nodegroupName=name)
+    scene.clock.advance(60)
+    assert said(owned.run("bc_fleet", config=adopting())) == ["create node_pool gpu-fleet/h100"]
+    assert name in as_it_stands(scene)["groups"]
+
+
+def test_one_that_is_gone_is_told_and_nothing_is_made_in_its_place(owned: Modules) -> None:
+    owned.run("bc_fleet", config=adopting())
+    scene, eks = owned.fleet.scene, eks_of(owned.fleet.scene)
+    for name in ("h100", *owned.fleet.node_pools()):
+        eks.delete_nodegroup(clusterName="prod", nodegroupName=name)
+    scene.clock.advance(60)
+    eks.delete_cluster(name="prod")
+    scene.clock.advance(60)
+    [pool] = owned.run("bc_fleet_info", drift=True)["drift"]
+    assert [(one["name"], one["path"], one["repaired"]) for one in pool["fields"]] == [("gpu-fleet", "exists", False)]
+    writes = owned.writes()
+    result = owned.run("bc_fleet", config=adopting(), check=True)
+    assert (result["changed"], result["plan"]["changes"]) == (False, [])
+    assert any(
+        "cluster prod, which it adopted, is not at the provider any more" in one for one in result["plan"]["warnings"]
+    )
+    [substrate] = owned.run("bc_fleet", config=adopting(), wait=False)["substrates"]
+    assert (substrate["mode"], owned.writes()) == ("adopt", writes)
 
 
 def test_it_is_given_back_as_it_was_found(owned: Modules) -> None:

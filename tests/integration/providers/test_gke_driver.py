@@ -43,6 +43,7 @@ def test_a_cluster_is_made_with_its_first_node_pools_in_one_call(google: GkeSubj
     link = "https://container.googleapis.com/v1/projects/my-project/locations/us-central1/clusters/"
     assert observed.outputs.global_id == f"{link}{CLUSTER.name}"
     assert observed.outputs.node_version.startswith("1.34.")
+    assert observed.outputs.zones == tuple(sorted(google.shown().locations))
     for spec in (NODE_POOL, OTHER):
         assert google.converge(spec) == []
         assert google.machines_of(spec.name) == 4

@@ -100,7 +100,7 @@ def live(fleet: Fleet, *, until: Callable[[], bool], minutes: float) -> None:
 
 
 def is_over(fleet: Fleet) -> bool:
-    return remains(fleet.scene)["substrates"] == {("deleted", 0, 0, ""): 1}
+    return bool(remains(fleet.scene)["substrates"] == {("deleted", 0, 0, ""): 1})
 
 
 def is_as_it_was(fleet: Fleet, cluster: TenantsCluster, *, there: list[str], own: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final, Never
 
@@ -68,6 +69,10 @@ def told(fleet: Fleet) -> str:
     return text
 
 
+def is_told(fleet: Fleet, words: str) -> bool:
+    return words in told(fleet)
+
+
 def is_given_back(fleet: Fleet, cluster: TenantsCluster) -> bool:
     """Whether the records say so, and nothing of ours is left at the provider or in the cluster."""
     inside = [item.id for item in fleet.scene.engine.inventory.items(cloud="kubernetes")]
@@ -108,7 +113,7 @@ def test_whatever_cannot_be_removed_is_told_and_tried_again_and_all_that_comes_a
         ("kubernetes", "DELETE configmaps", FORBIDDEN, bare, "configmaps/better-compute-substrate"),
     ):
         fault = faults.add(cloud, call, error, times=None)
-        fleet.live(until=lambda says=says: says in told(fleet), minutes=5)
+        fleet.live(until=partial(is_told, fleet, says), minutes=5)
         assert says in told(fleet), (call, told(fleet))
         faults.remove(fault)
         stands(cluster, **left)

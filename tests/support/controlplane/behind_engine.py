@@ -41,7 +41,7 @@ class ClusterBehindEngine:
 
     @property
     def clock(self) -> Clock:
-        """The engine's, which is to be a real one: it says when answers were given, as the real API's would."""
+        """The engine's clock: the machine's, as the real API's."""
         return self._engine.clock
 
     def answer(self, request: Request) -> Answer:

@@ -38,6 +38,7 @@ def eks_cluster(scene: Scene, name: str = "prod") -> str:
     eks = eks_of(scene)
     eks.create_cluster(
         name=name,
+        version="1.33",
         roleArn="arn:aws:iam::111111111111:role/eks-cluster",
         resourcesVpcConfig={"subnetIds": _SUBNETS},
         accessConfig={"authenticationMode": "API"},

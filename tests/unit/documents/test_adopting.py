@@ -126,7 +126,8 @@ def test_two_pools_of_a_document_do_not_adopt_one_cluster() -> None:
         f"account managed-k8s is adopted already: {ADOPT}"
     }
     put(data, "pools.1.policy.substrate.cluster.adopt", "us-central1/prod")
-    assert parse_document(data), "a zone's cluster is not the region's of that name"
+    adopted = [pool.substrate.cluster for pool in parse_document(data).pools if pool.substrate]
+    assert adopted == [AdoptCluster(id="us-central1-a/prod"), AdoptCluster(id="us-central1/prod")], "two clusters"
 
 
 @pytest.mark.parametrize(("provider", "text"), [("gcp", "us-central1/prod"), ("digitalocean", UUID)])

@@ -60,7 +60,7 @@ def test_force_takes_the_fields_over(caller: Caller, live: dict[str, Any]) -> No
     code, changed = caller.apply(MAPS, live, force=True, data={"k": "new"})
     assert (code, changed["data"]) == (200, {"k": "new", "l": "w"})
     by_operation = {line["operation"]: line["fieldsV1"] for line in changed["metadata"]["managedFields"]}
-    assert by_operation == {"Update": {"f:data": {"f:l": {}}}, "Apply": {"f:data": {"f:k": {}}}}
+    assert by_operation == {"Update": {"f:data": {".": {}, "f:l": {}}}, "Apply": {"f:data": {"f:k": {}}}}
 
 
 def test_the_same_value_is_shared_and_no_conflict(caller: Caller, live: dict[str, Any]) -> None:

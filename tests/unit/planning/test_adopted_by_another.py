@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code, OperationError
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import Records
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import account_of, changed, on_account, put
 from ansible_collections.better_compute.fleet.tests.support.fleet_records import converged
@@ -91,7 +92,7 @@ def test_what_this_fleet_made_is_not_adopted(records: Records) -> None:
     (cluster,) = records.clusters
     data = of_pool("second", f"us-east-1/{cluster.name}")
     assert "it was made for pool gpu-fleet, which it backs" in refusal(data, records)
-    own = replace(cluster, substrate_pool_id=None, tenant_id="acme")
+    own = replace(cluster, substrate_pool_id=None, tenant_id=TenantId("acme"))
     told_of = refusal(data, replace(records, pools=(), substrates=(), node_pools=(), clusters=(own,)))
     assert "tenant acme made it here (bc_cluster)" in told_of
 

@@ -51,7 +51,8 @@ def planned(
 
 def _adopts_what_is_taken(config: FleetConfig, records: Records) -> bool:
     """Whether a document has a pool adopt what another one, or an earlier one of its name, has not given back."""
-    accounts, pools = ({row.id: row for row in rows} for rows in (records.accounts, records.pools))
+    accounts = {row.id: row for row in records.accounts}
+    pools = {row.id: row for row in records.pools}
     held = {
         (key(accounts[row.account_id]), f"{row.location}/{row.name}"): pools[row.substrate_pool_id]
         for row in records.clusters

@@ -27,6 +27,10 @@ def test_a_new_standard_cluster_without_node_pools_waits_where_the_provider_need
     assert not awaits_nodes(replace(CLUSTER, mode=ClusterMode.AUTOPILOT), (), GKE)
 
 
+def test_one_that_stands_already_waits_for_none() -> None:
+    assert not awaits_nodes(replace(CLUSTER, adopted=True), (), GKE)
+
+
 def test_a_node_pool_that_stays_ends_the_wait_and_one_that_goes_does_not() -> None:
     assert not awaits_nodes(CLUSTER, (NODE_POOL,), GKE)
     assert awaits_nodes(CLUSTER, (replace(NODE_POOL, state=NodePoolState.DELETING),), GKE)

@@ -23,8 +23,10 @@ from ansible_collections.better_compute.fleet.tests.support import rows
 SUBNETS = {"subnet-1": "a", "subnet-2": "b", "subnet-3": "b"}
 
 
-def spec(provider: str, places: Mapping[str, str], zones: tuple[str, ...] = ()) -> NodePoolSpec:
-    cluster = rows.cluster(rows.pool().id)
+def spec(
+    provider: str, places: Mapping[str, str], zones: tuple[str, ...] = (), *, adopted: bool = False
+) -> NodePoolSpec:
+    cluster = rows.cluster(rows.pool().id, adopted=adopted)
     shape = replace(rows.H100, zones=zones, autoscaling=Autoscaling(min_nodes=1, max_nodes=3))
     return node_pool_spec(
         rows.node_pool(cluster.id, shape=shape),
@@ -54,6 +56,23 @@ def test_totals_are_counts_times_the_zones_that_are_known(
     assert made.nodes == 2 * times
     assert made.bounds == NodeBounds(least=times, most=3 * times)
     assert (made.gpus_per_node, made.gpu_type) == (8, "nvidia-h100")
+
+
+@pytest.mark.parametrize(
+    ("provider", "places", "zones", "wanted", "times"),
+    [
+        ("gcp", {"a": "a", "b": "b"}, (), (), 1),
+        ("gcp", {"a": "a", "b": "b"}, ("b",), ("b",), 1),
+        ("gcp", {}, (), (), 1),
+        ("aws", SUBNETS, (), ("subnet-1", "subnet-2", "subnet-3"), 2),
+        ("digitalocean", {}, (), (), 1),
+    ],
+)
+def test_an_adopted_clusters_own_zones_count_at_gke_and_the_accounts_subnets_at_eks(
+    provider: str, places: Mapping[str, str], zones: tuple[str, ...], wanted: tuple[str, ...], times: int
+) -> None:
+    made = spec(provider, places, zones, adopted=True)
+    assert (made.places, made.nodes) == (wanted, 2 * times)
 
 
 def test_a_zone_is_strange_to_an_account_that_names_others_and_to_no_other() -> None:

@@ -47,19 +47,7 @@ class Tables:
 @cache
 def tables() -> Tables:
     """The tables, built once: SQLAlchemy is imported by the first call and not before."""
-    from sqlalchemy import (
-        Boolean,
-        Column,
-        ForeignKey,
-        Index,
-        Integer,
-        MetaData,
-        Table,
-        Text,
-        UniqueConstraint,
-        false,
-        text,
-    )
+    from sqlalchemy import Boolean, Column, ForeignKey, Index, Integer, MetaData, Table, Text, UniqueConstraint, text
 
     metadata = MetaData(
         naming_convention={
@@ -154,8 +142,8 @@ def tables() -> Tables:
         words("version", null=True),
         # The default is what clusters had that were recorded before there was a choice.
         Column("mode", Text, nullable=False, server_default="standard"),
-        # So for them too: every cluster was created.
-        Column("adopted", Boolean, nullable=False, server_default=false()),
+        # So here: each of them was created.
+        Column("adopted", Boolean, nullable=False, server_default="0"),
         words("state"),
         words("message"),
         number("generation"),

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeVar
 
-from ...cluster import access
+from ...cluster import access, objects
 from ...cluster.access_guard import PROTECTED_NAMESPACES, GuardUnavailable
 from ...cluster.api import ClusterApi, require_client
+from ...cluster.names import ACCESS_NAMESPACE
 from ...cluster.objects import Owner
 from ...cluster.tenant_access import account_name, give_access, has_access, take_access
 from ...model.errors import (
@@ -287,34 +288,43 @@ def _inside(
     Returns:
         The provider's way in, which knows the endpoint and its certificate, and what `work` gave.
     """
-    bootstrap, api = _open(session, driver, cluster, observed)
-    with api:
-        try:
-            return bootstrap, work(api)
-        except ClusterAccessDenied:
-            with access.bootstrap_api(bootstrap) as provider:
-                access.make_access(provider, pool_id=_owner(cluster))
-            return bootstrap, work(api)
-
-
-def _open(
-    session: Session, driver: Driver, cluster: ClusterRecord, observed: ObservedCluster
-) -> tuple[BootstrapAccess, ClusterApi]:
-    bootstrap = driver.bootstrap_access(observed)
+    owner = _owner(cluster)
+    bootstrap = _let_in(session, driver, cluster, observed)
     try:
-        return bootstrap, access.open_cluster(bootstrap, pool_id=_owner(cluster))
+        with access.open_cluster(bootstrap, pool_id=owner) as api:
+            return bootstrap, work(api)
     except ClusterAccessDenied:
-        driver.grant_access(cluster_spec(cluster))
+        with access.bootstrap_api(bootstrap) as provider:
+            access.make_access(provider, pool_id=owner)
+        with access.open_cluster(bootstrap, pool_id=owner) as api:
+            return bootstrap, work(api)
+
+
+def _let_in(session: Session, driver: Driver, cluster: ClusterRecord, observed: ObservedCluster) -> BootstrapAccess:
+    """The provider's way in, once the cluster takes it."""
+    bootstrap = driver.bootstrap_access(observed)
+    if _is_taken(bootstrap):
+        return bootstrap
+    driver.grant_access(cluster_spec(cluster))
     for _look in range(_GRANT_LOOKS):
         bootstrap = driver.bootstrap_access(observed)
-        try:
-            return bootstrap, access.open_cluster(bootstrap, pool_id=_owner(cluster))
-        except ClusterAccessDenied:
-            session.sleep(_GRANT_SECONDS)
+        if _is_taken(bootstrap):
+            return bootstrap
+        session.sleep(_GRANT_SECONDS)
     raise OperationError(
         Code.UNAVAILABLE,
         f"access to cluster {cluster.name} was granted to the account's principal and is not in effect yet: try again",
     )
+
+
+def _is_taken(bootstrap: BootstrapAccess) -> bool:
+    """Whether the cluster lets the provider's credential in: it is asked for our namespace, which need not be there."""
+    with access.bootstrap_api(bootstrap) as api:
+        try:
+            objects.read(api, "Namespace", ACCESS_NAMESPACE)
+        except ClusterAccessDenied:
+            return False
+    return True
 
 
 @contextmanager

@@ -76,7 +76,7 @@ class ClusterView:
             "location": record.location,
             "mode": str(record.mode),
             "adopted": record.adopted,
-            "private_nodes": record.private_nodes,
+            "private_nodes": None if record.adopted else record.private_nodes,
             "version": record.version,
             "running_version": outputs.version if outputs else None,
             "endpoint": outputs.endpoint if outputs else None,
