@@ -137,10 +137,10 @@ class FrameModel(BaseModel):
     )
     # Not Literal[1], which true and 1.0 would equal.
     version: Annotated[int, Field(ge=1, le=1)] = Field(description="The document's format: 1.")
-    sites: list[Any] = Field(default_factory=list)
-    provider_accounts: list[Any] = Field(default_factory=list)
-    pools: list[Any] = Field(default_factory=list)
-    quotas: list[Any] = Field(default_factory=list)
+    sites: list[Any] = Field(default=[])
+    provider_accounts: list[Any] = Field(default=[])
+    pools: list[Any] = Field(default=[])
+    quotas: list[Any] = Field(default=[])
 
 
 class FleetConfigModel(FrameModel):
