@@ -52,11 +52,9 @@ def stored(api: ApiSubject, path: str) -> Told:
 def _object(body: dict[str, Any]) -> dict[str, Any]:
     """An object without what controllers write beside us."""
     if "items" in body:
-        return {
-            **body,
-            "metadata": _metadata(body["metadata"]),
-            "items": body["items"] and [_object(item) for item in body["items"]],
-        }
+        # An empty list may be null.
+        items = [_object(item) for item in body["items"] or ()] or body["items"]
+        return {**body, "metadata": _metadata(body["metadata"]), "items": items}
     plain = {**body, "metadata": _metadata(body["metadata"])} if "metadata" in body else dict(body)
     if body.get("kind") == "DaemonSet":
         plain.pop("status", None)

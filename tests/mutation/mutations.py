@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 _CORE = "plugins/module_utils/_core"
 _STORE = "tests/integration/store"
+_GIVING_BACK = "tests/integration/reconcile/test_giving_back.py"
 _INTENT = "tests/integration/reconcile/test_intent_first.py"
 
 
@@ -211,4 +212,28 @@ _OVER_ANOTHERS = (
     ),
 )
 
-MUTATIONS = (*_UNFENCED, *_WITHOUT_INTENT, *_MORE_THAN_ONCE, *_OVER_ANOTHERS)
+_LEFT_BEHIND = (
+    _mutation(
+        "a cluster is claimed before that is recorded",
+        "reconcile/steps/first_claim.py",
+        "        _record_let_in(ctx)\n",
+        "        pass\n",
+        f"{_GIVING_BACK}::test_a_claim_whose_reply_was_lost_is_not_forgotten",
+    ),
+    _mutation(
+        "an adopted cluster that cannot be seen into is given up",
+        "reconcile/steps/withdraw.py",
+        "    return ctx.cluster.adopted and ctx.cluster.ready_before and not ctx.gone and ctx.api is None\n",
+        "    return False\n",
+        f"{_GIVING_BACK}::test_whatever_cannot_be_removed_is_told_and_tried_again_and_all_that_comes_after_it_stays",
+    ),
+    _mutation(
+        "our identity is taken from whoever claimed the cluster meanwhile",
+        "reconcile/steps/give_back.py",
+        "        if claim.held_by(ctx.api) not in (None, ctx.pool.id):\n",
+        "        if claim.held_by(ctx.api) in ():\n",
+        f"{_GIVING_BACK}::test_whoever_claimed_the_cluster_meanwhile_keeps_its_claim_and_the_identity_that_it_lives_by",
+    ),
+)
+
+MUTATIONS = (*_UNFENCED, *_WITHOUT_INTENT, *_MORE_THAN_ONCE, *_OVER_ANOTHERS, *_LEFT_BEHIND)

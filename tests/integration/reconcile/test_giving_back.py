@@ -13,7 +13,7 @@ from typing import Final, Never
 
 import pytest
 
-from ansible_collections.better_compute.fleet.emulators.engine import Error
+from ansible_collections.better_compute.fleet.emulators.engine import Error, LostReply
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import access, claim, names
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import PermissionDenied
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId
@@ -182,3 +182,17 @@ def test_an_account_whose_credential_is_missing_leaves_the_substrate_deleting(
     passes.run_once(replace(fleet.session, open_driver=missing), pools)
     assert "the provider account cannot be used: the variable of its credential is not set" in told(fleet)
     stands(cluster)
+
+
+def test_a_claim_whose_reply_was_lost_is_not_forgotten(fleet: Fleet, place: Place) -> None:
+    made = made_by_a_tenant(fleet, place, AWS)
+    made.admit()
+    fleet.scene.engine.faults.add("kubernetes", "POST configmaps", LostReply())
+    fleet.apply(adopting(place, made, AWS.spot_flavor("h100")))
+    assert not fleet.one_pass().record.claim_held
+    made.shut_out()
+    prune(fleet, place)
+    assert "AmazonEKSClusterAdminPolicy" in told(fleet)
+    made.admit()
+    fleet.live(minutes=5)
+    assert is_given_back(fleet, made)

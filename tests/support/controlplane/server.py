@@ -153,6 +153,8 @@ class ControlPlane:
             "--service-cluster-ip-range=10.0.0.0/24",
             "--allow-privileged=true",
             "--profiling=false",
+            # Pages are etcd's own, so that a continuation expires as soon as a test compacts it and not after minutes.
+            "--feature-gates=ListFromCacheSnapshot=false",
         ]
 
     def _start_controllers(self) -> None:
