@@ -25,7 +25,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     SchemaMismatch,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.garbage import collect_rarely
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.own_process import begin_process
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.self_check import self_check
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    collect_rarely()
+    begin_process()
     arguments = _parser().parse_args(argv)
     log_to_stderr(debug=arguments.debug)
     command: Command = arguments.command

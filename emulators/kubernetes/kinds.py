@@ -119,7 +119,7 @@ ADMISSION_POLICY = Kind(
     plural="validatingadmissionpolicies",
     group=_ADMISSION,
     namespaced=False,
-    verbs=_MADE,
+    verbs=_KEPT,
     schema=top_level(spec=ADMISSION_POLICY_SPEC),
 )
 ADMISSION_BINDING = Kind(
@@ -127,7 +127,7 @@ ADMISSION_BINDING = Kind(
     plural="validatingadmissionpolicybindings",
     group=_ADMISSION,
     namespaced=False,
-    verbs=_MADE,
+    verbs=_KEPT,
     schema=top_level(spec=ADMISSION_BINDING_SPEC),
 )
 DAEMON_SET = Kind(

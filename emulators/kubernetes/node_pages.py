@@ -75,7 +75,7 @@ class NodePages:
             "kind": "PartialObjectMetadataList",
             "apiVersion": "meta.k8s.io/v1",
             "metadata": metadata,
-            # None when there is none: a kube-apiserver makes this list of a nil slice.
+            # What has no items is null here, and not empty.
             "items": [
                 {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": node["metadata"]}
                 for node in page

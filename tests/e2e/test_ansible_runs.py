@@ -178,6 +178,18 @@ def test_a_tenants_cluster_is_made_read_and_deleted(cloud: Desk) -> None:
     made = cloud.module("bc_cluster", {"tenant": "acme", "clusters": [wanted]})
     assert (made["changed"], made["clusters"][0]["running_version"]) == (True, "1.33")
     assert cloud.module("bc_cluster_info", {"tenant": "acme"})["clusters"] == made["clusters"]
+    kubeconfig = cloud.folder / "kubeconfig"
+    asked = {"tenant": "acme", "cluster_id": made["clusters"][0]["id"], "dest": str(kubeconfig)}
+    module = "better_compute.fleet.bc_cluster_credentials"
+    let_in = json.dumps({**asked, "namespaces": ["work"]})
+    code, printed = cloud.run("ansible", "localhost", "-m", module, "-a", let_in, "-vvvv", "--diff")
+    assert (code, kubeconfig.stat().st_mode & 0o777) == (0, 0o600), printed
+    token = kubeconfig.read_text().split("token: ")[1].split("\n")[0]
+    assert len(token) > 20
+    assert token not in printed
+    assert not cloud.module("bc_cluster_credentials", {**asked, "namespaces": ["work"]})["changed"]
+    assert cloud.module("bc_cluster_credentials", {**asked, "state": "absent"})["changed"]
+    assert not kubeconfig.exists()
     gone = cloud.module("bc_cluster", {"tenant": "acme", "clusters": [{"name": "web"}], "state": "absent"})
     assert (gone["changed"], gone["clusters"]) == (True, [])
 

@@ -68,6 +68,9 @@ def live_through(api: ApiSubject) -> None:
         _bring_up(own, runtime_class=None)
         _bring_up(own, token="two")
         _let_in(own, "team-a")
+        for path, content in _added().items():
+            _drift(api, path, content)
+        _let_in(own, "team-a")
         list_nodes(own, pool_id=_POOL)
         _take_away(api, own, admin)
 
@@ -118,6 +121,15 @@ def _drifts() -> dict[str, dict[str, Any]]:
         },
         f"{_ADMISSION}/validatingadmissionpolicies/{ACCESS_GUARD}": {"spec": {"failurePolicy": "Ignore"}},
         f"{_ADMISSION}/validatingadmissionpolicybindings/{ACCESS_GUARD}": {"spec": {"policyName": "theirs"}},
+    }
+
+
+def _added() -> dict[str, dict[str, Any]]:
+    """What a stranger adds to lists, where an apply leaves it: the object is made anew."""
+    never = {"matchConditions": [{"name": "never", "expression": "false"}]}
+    return {
+        f"{_ADMISSION}/validatingadmissionpolicies/{ACCESS_GUARD}": {"spec": never},
+        f"{_ADMISSION}/validatingadmissionpolicybindings/{ACCESS_GUARD}": {"spec": {"validationActions": ["Audit"]}},
     }
 
 

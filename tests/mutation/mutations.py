@@ -151,6 +151,21 @@ _MORE_THAN_ONCE = (
         f"{_STORE}/test_fleet_rows.py::test_a_providers_cluster_is_claimed_once_whichever_account_reads_it",
     ),
     _mutation(
+        "one account has a provider's cluster in two rows: no unique key",
+        "store/tables.py",
+        """        unique_where("uq_clusters_name", "state <> 'deleted'", "account_id", "location", "name"),\n""",
+        "",
+        f"{_STORE}/test_claims.py::test_an_account_adopts_a_cluster_once_until_it_is_given_back",
+    ),
+    _mutation(
+        "a cluster that another pool has is adopted: nobody looks",
+        "planning/planner.py",
+        "    adoptions.refuse_held(wanted, records)\n",
+        "",
+        "tests/unit/planning/test_adopted_by_another.py::"
+        "test_a_second_pool_is_refused_and_told_who_has_the_cluster_and_what_to_do",
+    ),
+    _mutation(
         "a pool has two clusters: no unique key",
         "store/tables.py",
         """        unique_where("uq_clusters_pool", "state <> 'deleted'", "substrate_pool_id"),\n""",

@@ -19,7 +19,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
     NodePoolState,
     SubstrateState,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import DesiredWrites, Records
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning import Records
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.planning.writes import DesiredWrites
 
 ZONES = ("us-east-1a", "us-east-1b")
 PLACES = {"subnet-0000000000000000a": "us-east-1a", "subnet-0000000000000000b": "us-east-1b"}

@@ -1,70 +1,40 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What subjects get in a cluster, what it takes to give it to them, and how it is taken back."""
+"""What subjects get in a cluster, and what it takes to give it to them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
-from ansible_collections.better_compute.fleet.emulators.engine import Error, LostReply
+from ansible_collections.better_compute.fleet.emulators.engine import Error
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster import objects
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.access import remove_access
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.access_guard import (
     GuardUnavailable,
     guard_manifests,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.api import ClusterApi
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.objects import Owner
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.tenant_access import (
     account_name,
-    give_access,
-    has_access,
     role_manifests,
-    take_access,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.token_request import IssuedToken
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
-    ClusterAccessDenied,
     ClusterConflict,
-    ClusterError,
     NotOurs,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, TenantId
 
-from .conftest import LABEL, OTHER_POOL, POOL, AnyWorld, World
+from .conftest import LABEL, OTHER_POOL, POOL, AnyWorld
+from .subjects import ALICE, TENANT, give
 
-TENANT = TenantId("acme")
-ALICE = account_name(TENANT, "alice")
 CLUSTER = ClusterId("kcl_01k00000000000000000000000")
 
 
 @pytest.fixture
 def world(any_world: AnyWorld) -> AnyWorld:
     return any_world
-
-
-def give(
-    api: ClusterApi,
-    *,
-    namespaces: Sequence[str] = ("training",),
-    subject: str = "alice",
-    owner: Owner = POOL,
-    seconds: int = 3600,
-) -> IssuedToken:
-    return give_access(api, owner=owner, tenant_id=TENANT, subject=subject, namespaces=namespaces, seconds=seconds)
-
-
-def take(api: ClusterApi, *, subject: str = "alice", owner: Owner = POOL) -> bool:
-    return take_access(api, owner=owner, tenant_id=TENANT, subject=subject)
-
-
-def reach(world: AnyWorld, issued: IssuedToken) -> ClusterApi:
-    """The cluster with a subject's token."""
-    return ClusterApi(endpoint=world.url, ca_pem=world.ca_pem, token=issued.token)
 
 
 def test_the_guard_stands_before_roles_and_they_before_namespaces_the_account_and_its_token(world: AnyWorld) -> None:
@@ -155,13 +125,16 @@ def test_access_to_a_namespace_that_is_not_named_any_more_is_taken_and_the_names
 
 
 GUARD = "better-compute-access-guard"
+NEVER = {"name": "never", "expression": "false"}
 
 
 @pytest.mark.parametrize(
     ("kind", "name", "namespace", "field", "value"),
     [
         ("ValidatingAdmissionPolicy", GUARD, None, ("spec", "failurePolicy"), "Ignore"),
-        ("ValidatingAdmissionPolicyBinding", GUARD, None, ("spec", "validationActions"), ["Warn"]),
+        ("ValidatingAdmissionPolicy", GUARD, None, ("spec", "matchConditions", 1), NEVER),
+        ("ValidatingAdmissionPolicyBinding", GUARD, None, ("spec", "validationActions"), ["Deny", "Audit"]),
+        ("ValidatingAdmissionPolicyBinding", GUARD, None, ("spec", "policyName"), "another"),
         ("ClusterRole", "better-compute:edit-cluster", None, ("rules",), []),
         ("RoleBinding", ALICE, "training", ("subjects",), []),
         ("ClusterRoleBinding", ALICE, None, ("subjects",), []),
@@ -170,7 +143,7 @@ GUARD = "better-compute-access-guard"
     ],
 )
 def test_what_somebody_changed_is_put_back(
-    world: AnyWorld, kind: str, name: str, namespace: str | None, field: tuple[str, ...], value: object
+    world: AnyWorld, kind: str, name: str, namespace: str | None, field: tuple[Any, ...], value: object
 ) -> None:
     api = world.open()
     give(api)
@@ -178,10 +151,13 @@ def test_what_somebody_changed_is_put_back(
     changed = world.cluster.read(kind, name, namespace)
     assert before is not None
     assert changed is not None
-    at = changed
+    at: Any = changed
     for key in field[:-1]:
         at = at[key]
-    at[field[-1]] = value
+    if isinstance(field[-1], int):
+        at.append(value)
+    else:
+        at[field[-1]] = value
     for key in ("managedFields", "creationTimestamp", "generation"):
         changed["metadata"].pop(key, None)
     changed.pop("status", None)
@@ -196,15 +172,32 @@ def test_what_somebody_changed_is_put_back(
     )
     mark = world.engine.log.mark
     give(api)
-    [write] = world.writes(mark)
-    assert write.startswith("PATCH ")
+    anew = ["DELETE", "POST"] if field[-1] in (1, "validationActions") else []
+    assert [write.split()[0] for write in world.writes(mark)] == ["PATCH", *anew]
     after = world.cluster.read(kind, name, namespace)
     assert after is not None
     for one in (before, after):
         one.pop("status", None)
-        for key in ("managedFields", "resourceVersion", "generation"):
+        for key in ("managedFields", "resourceVersion", "generation", "uid", "creationTimestamp"):
             one["metadata"].pop(key, None)
     assert after == before
+
+
+def test_a_guard_that_somebody_had_only_warn_is_made_anew(world: AnyWorld) -> None:
+    api = world.open()
+    give(api)
+    live = objects.read(api, "ValidatingAdmissionPolicyBinding", GUARD)
+    assert live is not None
+    objects.delete(api, live)
+    loose = {key: live[key] for key in ("apiVersion", "kind")} | {
+        "metadata": {key: live["metadata"][key] for key in ("name", "labels")},
+        "spec": live["spec"] | {"validationActions": ["Warn"]},
+    }
+    objects.create(api, loose)
+    give(api)
+    after = objects.read(api, "ValidatingAdmissionPolicyBinding", GUARD)
+    assert after is not None
+    assert after["spec"]["validationActions"] == ["Deny"]
 
 
 def test_a_binding_to_another_role_is_made_anew(world: AnyWorld) -> None:
@@ -291,85 +284,6 @@ def test_without_admission_policies_nobody_is_let_in_and_nothing_is_written(worl
         give(api)
     assert world.writes(mark) == []
     assert world.cluster.read("ServiceAccount", ALICE, "bc-access") is None
-
-
-def test_a_token_ends_with_its_time(emulated_world: World) -> None:
-    api = emulated_world.open()
-    with reach(emulated_world, give(api, seconds=600)) as alice:
-        with pytest.raises(ClusterAccessDenied, match="403"):
-            alice.request("GET", "/api/v1/namespaces/better-compute/secrets/bcd-join")
-        emulated_world.clock.advance(601)
-        with pytest.raises(ClusterAccessDenied, match="401"):
-            alice.request("GET", "/api/v1/namespaces/training")
-
-
-def test_a_token_ends_with_its_account(emulated_world: World) -> None:
-    api = emulated_world.open()
-    with reach(emulated_world, give(api)) as alice:
-        assert take(api)
-        with pytest.raises(ClusterAccessDenied, match="401"):
-            alice.request("GET", "/api/v1/namespaces/training")
-
-
-def test_taking_access_leaves_the_namespaces_and_everybody_elses(world: AnyWorld) -> None:
-    api = world.open()
-    give(api, namespaces=("training", "jobs"))
-    give(api, namespaces=("training",), subject="bob")
-    assert has_access(api, tenant_id=TENANT, subject="alice")
-    mark = world.engine.log.mark
-    assert take(api)
-    assert world.writes(mark) == [
-        f"DELETE serviceaccounts gpu/bc-access/{ALICE}",
-        f"DELETE clusterrolebindings gpu/{ALICE}",
-        f"DELETE rolebindings gpu/jobs/{ALICE}",
-        f"DELETE rolebindings gpu/training/{ALICE}",
-    ]
-    assert not has_access(api, tenant_id=TENANT, subject="alice")
-    assert has_access(api, tenant_id=TENANT, subject="bob")
-    assert not take(api)
-    mark = world.engine.log.mark
-    give(api, namespaces=("training",), subject="bob")
-    assert world.writes(mark) == []
-
-
-def test_a_strangers_account_of_a_subjects_name_is_not_called_taken(world: AnyWorld) -> None:
-    api = world.open()
-    world.put("ServiceAccount", "/api/v1/namespaces/bc-access/serviceaccounts", ALICE)
-    with pytest.raises(NotOurs):
-        take(api)
-
-
-def test_our_own_access_leaves_the_namespace_to_subjects(world: AnyWorld) -> None:
-    give(world.open())
-    assert remove_access(world.admin(), pool_id=POOL)
-    assert world.cluster.read("Namespace", "bc-access") is not None
-    assert world.cluster.read("ServiceAccount", "bc-substrate", "bc-access") is None
-    assert world.cluster.read("ServiceAccount", ALICE, "bc-access") is not None
-
-
-@pytest.mark.parametrize("fault", [LostReply(), Error(status=500, code="InternalError", message="it broke")])
-def test_whatever_call_fails_another_run_gives_and_takes_the_same(world: AnyWorld, fault: LostReply | Error) -> None:
-    api = world.open()
-    give(api)
-    take(api)
-    mark = world.engine.log.mark
-    give(api)
-    take(api)
-    calls = len(world.calls(mark))
-    failed = 0
-    for nth in range(1, calls + 1):
-        added = world.engine.faults.add("kubernetes", "*", fault, nth=nth)
-        for work in (give, take):
-            try:
-                work(api)
-            except ClusterError:
-                failed += 1
-                work(api)
-        world.engine.faults.remove(added)
-        assert not has_access(api, tenant_id=TENANT, subject="alice")
-        assert objects.labelled(api, "RoleBinding", "better-compute.dev/subject", ALICE) == []
-        assert world.cluster.read("ClusterRoleBinding", ALICE) is None
-    assert failed == calls
 
 
 def test_the_guard_lets_ourselves_pass_and_knows_subjects_by_their_group() -> None:

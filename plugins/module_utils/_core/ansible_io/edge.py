@@ -19,7 +19,7 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ..documents.settings import load_settings
 from ..model.errors import FleetError, InvalidInput, OperationError
-from ..operations.garbage import collect_rarely
+from ..operations.own_process import begin_process
 from ..operations.session import Drivers, Session, no_drivers, open_session
 
 COMMON_ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -57,7 +57,7 @@ def run_module(
         drivers: operations.drivers.drivers, of a module that asks providers or runs passes.
         module_options: passed on to AnsibleModule: required_one_of and the like.
     """
-    collect_rarely()
+    begin_process()
     module = AnsibleModule(argument_spec={**COMMON_ARGUMENTS, **arguments}, supports_check_mode=True, **module_options)
     result = _run(module, body, drivers)
     if result.pop("failed", False):

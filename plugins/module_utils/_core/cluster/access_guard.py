@@ -82,7 +82,8 @@ def ensure_guard(api: ClusterApi, *, owner: Owner) -> None:
     """
     for manifest in guard_manifests(owner=owner):
         try:
-            objects.ensure(api, manifest, pool_id=owner)
+            # Conditions and actions are lists to which anybody may add: an apply would leave what loosens the guard.
+            objects.ensure(api, manifest, pool_id=owner, whole="spec")
         except ClusterObjectMissing as error:
             # Nothing is missing that it could stand in: the API does not know the kind.
             raise GuardUnavailable(str(error)) from error

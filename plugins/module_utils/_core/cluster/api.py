@@ -29,6 +29,7 @@ from ..model.errors import (
     ClusterConflict,
     ClusterCredentialRefused,
     ClusterError,
+    ClusterInvalid,
     ClusterObjectMissing,
     ClusterUnreachable,
 )
@@ -284,6 +285,8 @@ def _error(what: str, status: int, content: bytes) -> ClusterError:
         return ClusterObjectMissing(text)
     if status == 409:
         return ClusterConflict(text)
+    if status == 422:
+        return ClusterInvalid(text)
     # 429 is the API's priority and fairness, 3xx a proxy in between: neither says anything of the cluster.
     if status < 400 or status == 429 or status >= 500:
         return ClusterUnreachable(text)

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..model import labels
-from ..model.errors import ClusterConflict, ClusterObjectMissing, ClusterUnreachable, NotOurs
+from ..model.errors import ClusterConflict, ClusterInvalid, ClusterObjectMissing, ClusterUnreachable, NotOurs
 from ..model.ids import ClusterId, PoolId, is_cluster_id
 from .api import APPLY_PATCH, ClusterApi
 from .names import FIELD_MANAGER
@@ -99,7 +99,9 @@ def labelled(api: ClusterApi, kind: str, label: str, value: str) -> list[Manifes
     Raises:
         ClusterUnreachable: also for a list without items.
     """
-    items = api.request("GET", _EVERYWHERE[kind], query={"labelSelector": f"{label}={value}"}).get("items")
+    reply = api.request("GET", _EVERYWHERE[kind], query={"labelSelector": f"{label}={value}"})
+    # Some lists of nothing are null.
+    items = [] if reply.get("items", 0) is None else reply.get("items")
     if not isinstance(items, list):
         raise ClusterUnreachable(f"the Kubernetes API answered a list of kind {kind} without items")
     # In a list, its items' kind is said once for all.
@@ -132,8 +134,12 @@ def create(api: ClusterApi, manifest: Manifest) -> Manifest:
     )
 
 
-def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: Owner) -> bool:
+def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: Owner, whole: str | None = None) -> bool:
     """Make the object stand as the manifest says; one read and no write where it does already.
+
+    Arguments:
+        whole: a field that an apply may be unable to bring about: the API lets nobody change it, or keeps in its lists
+            what others put there. Where it does not stand then, the object is made anew.
 
     Returns:
         Whether anything was written.
@@ -159,9 +165,14 @@ def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: Owner) -> bool:
         raise ClusterConflict(f"{describe(*key)} is being deleted; it can be made again when it is gone")
     if stands_in(manifest, live):
         return False
-    applied = _apply_while_status_moves(api, manifest, live)
-    if _lingers(manifest, applied):
-        # Our create set a field that an apply cannot unset, since the create owns it. Rare: start over.
+    try:
+        applied = _apply_while_status_moves(api, manifest, live)
+    except ClusterInvalid:
+        if whole is None or stands_in(manifest[whole], live.get(whole)):
+            raise
+        applied = live
+    # A field that our create set cannot be unset by an apply, since the create owns it. Rare: start over.
+    if _lingers(manifest, applied) or (whole is not None and not stands_in(manifest[whole], applied.get(whole))):
         delete(api, applied)
         create(api, manifest)
     return True

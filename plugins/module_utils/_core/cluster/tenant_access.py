@@ -19,7 +19,6 @@ import re
 from collections.abc import Collection
 
 from ..model import labels
-from ..model.errors import ClusterConflict
 from ..model.ids import TenantId
 from . import objects
 from .access_guard import ensure_guard
@@ -90,8 +89,9 @@ def give_access(
         objects.ensure(api, role, pool_id=owner)
     for namespace in namespaces:
         objects.ensure(api, _namespace(namespace, owner=owner), pool_id=owner)
-        _ensure_binding(api, _binding("RoleBinding", account, owner=owner, namespace=namespace), owner=owner)
-    _ensure_binding(api, _binding("ClusterRoleBinding", account, owner=owner), owner=owner)
+        binding = _binding("RoleBinding", account, owner=owner, namespace=namespace)
+        objects.ensure(api, binding, pool_id=owner, whole="roleRef")
+    objects.ensure(api, _binding("ClusterRoleBinding", account, owner=owner), pool_id=owner, whole="roleRef")
     _drop_bindings(api, account, owner=owner, but_in=namespaces)
     manifest = identity("ServiceAccount", account, pool_id=owner, namespace=ACCESS_NAMESPACE)
     manifest["metadata"]["annotations"] = {labels.SUBJECT: subject}
@@ -140,19 +140,6 @@ def _binding(kind: str, account: str, *, owner: Owner, namespace: str | None = N
     }
     manifest["metadata"]["labels"][labels.SUBJECT] = account
     return manifest
-
-
-def _ensure_binding(api: ClusterApi, manifest: Manifest, *, owner: Owner) -> None:
-    """As objects.ensure; a binding to another role, which the API lets nobody change, is made anew."""
-    metadata = manifest["metadata"]
-    live = objects.read(api, manifest["kind"], metadata["name"], metadata.get("namespace"))
-    if live is not None and live.get("roleRef") != manifest["roleRef"]:
-        objects.require_ours(live, pool_id=owner)
-        if not objects.delete(api, live):
-            raise ClusterConflict(
-                f"{manifest['kind']} {metadata['name']} is being deleted: it can be made when it is gone"
-            )
-    objects.ensure(api, manifest, pool_id=owner)
 
 
 def _drop_bindings(api: ClusterApi, account: str, *, owner: Owner, but_in: Collection[str]) -> bool:

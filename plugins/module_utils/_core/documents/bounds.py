@@ -9,6 +9,8 @@ for every later check to look at all of it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..model.errors import InvalidInput, Problem
 from .spelling import KeyPath, path_text
 
@@ -44,20 +46,41 @@ def too_large(name: str) -> InvalidInput:
     return InvalidInput([Problem(path="", message=f"{name} is too large: a document has at most {megabytes} MiB")])
 
 
-def check_shape(value: object, path: KeyPath = ()) -> None:
+def check_shape(data: object) -> None:
     """Check how deep and how wide plain data is.
 
     Raises:
         InvalidInput: it cannot be a FleetConfig; the first place that is too deep or too wide.
     """
+    level: list[dict[Any, Any] | list[Any]] = [data] if isinstance(data, (dict, list)) else []
+    for depth in range(MAX_DEPTH):
+        widest = max(map(len, level), default=0)
+        if widest > _MAX_ENTRIES and any(len(value) > _most_entries(value, depth) for value in level):
+            break
+        level = [
+            below
+            for value in level
+            for below in (value.values() if isinstance(value, dict) else value)
+            if isinstance(below, (dict, list))
+        ]
+        if not level:
+            return
+    _refuse_shape(data, ())
+
+
+def _most_entries(value: object, depth: int) -> int:
+    return _MAX_ENTRIES_OF_A_SECTION if isinstance(value, list) and depth == 1 else _MAX_ENTRIES
+
+
+def _refuse_shape(value: object, path: KeyPath) -> None:
+    """Find where it is: the paths of a document take longer to tell than all its sizes."""
     if not isinstance(value, (dict, list)):
         return
     if len(path) >= MAX_DEPTH:
         raise InvalidInput([Problem(path=path_text(path), message=f"nested more than {MAX_DEPTH} deep")])
-    most = _MAX_ENTRIES_OF_A_SECTION if isinstance(value, list) and len(path) == 1 else _MAX_ENTRIES
+    most = _most_entries(value, len(path))
     if len(value) > most:
         message = f"{len(value)} entries; nothing in a FleetConfig has more than {most} here"
         raise InvalidInput([Problem(path=path_text(path), message=message)])
     for key, below in value.items() if isinstance(value, dict) else enumerate(value):
-        if isinstance(below, (dict, list)):
-            check_shape(below, (*path, key if isinstance(key, int) else str(key)))
+        _refuse_shape(below, (*path, key if isinstance(key, int) else str(key)))

@@ -123,8 +123,11 @@ class QuotaModel(BaseModel):
     gpus: Annotated[int, Field(ge=0, le=_MAX_QUOTA_GPUS)] = Field(description="GPUs that may be held at once.")
 
 
-class FleetConfigModel(BaseModel):
-    """A FleetConfig document, version 1: which GPU pools there are."""
+class FrameModel(BaseModel):
+    """A document without what is in its sections: for a check of that entry by entry, with each entry's own model.
+
+    Such a check needs no model of the whole document, which takes longer to build than all the others.
+    """
 
     model_config = CLOSED
     schema_: str | None = Field(
@@ -134,6 +137,15 @@ class FleetConfigModel(BaseModel):
     )
     # Not Literal[1], which true and 1.0 would equal.
     version: Annotated[int, Field(ge=1, le=1)] = Field(description="The document's format: 1.")
+    sites: list[Any] = Field(default=[])
+    provider_accounts: list[Any] = Field(default=[])
+    pools: list[Any] = Field(default=[])
+    quotas: list[Any] = Field(default=[])
+
+
+class FleetConfigModel(FrameModel):
+    """A FleetConfig document, version 1: which GPU pools there are."""
+
     sites: list[SiteModel] = Field(default_factory=list, description="Places that pools stand in.")
     provider_accounts: list[
         Annotated[AwsAccountModel | GcpAccountModel | DigitaloceanAccountModel, Field(discriminator="provider")]
@@ -145,10 +157,10 @@ class FleetConfigModel(BaseModel):
 _ELSEWHERE = "belongs to another product of the platform and has no place here: take this section out"
 
 REFUSED = {
-    ("FleetConfigModel", "offers"): f"a document's section of offers {_ELSEWHERE}",
-    ("FleetConfigModel", "sandboxTemplates"): f"a document's section of sandbox templates {_ELSEWHERE}",
-    ("FleetConfigModel", "loadBalancers"): f"a document's section of load balancers {_ELSEWHERE}",
-    ("FleetConfigModel", "flavors"): "flavors stand in a pool, under policy.substrate.flavors",
+    ("FrameModel", "offers"): f"a document's section of offers {_ELSEWHERE}",
+    ("FrameModel", "sandboxTemplates"): f"a document's section of sandbox templates {_ELSEWHERE}",
+    ("FrameModel", "loadBalancers"): f"a document's section of load balancers {_ELSEWHERE}",
+    ("FrameModel", "flavors"): "flavors stand in a pool, under policy.substrate.flavors",
     ("FlavorModel", "nodeCount"): "a flavor's count is called nodes",
     ("FlavorModel", "accelerators"): "a flavor's accelerators are called gpus",
 }

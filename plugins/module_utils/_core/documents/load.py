@@ -17,7 +17,7 @@ from . import json_text, yaml_text
 from .accounts import ACCOUNT_MODELS, account_model, provider_of
 from .bounds import MAX_DOCUMENT_BYTES, check_shape, check_size
 from .declaring import declared
-from .fleet_config import REFUSED, FleetConfigModel, PoolModel, QuotaModel, SiteModel
+from .fleet_config import REFUSED, FleetConfigModel, FrameModel, PoolModel, QuotaModel, SiteModel
 from .problems import Told, from_pydantic, nulls
 from .pydantic_shim import BaseModel, ValidationError, require_pydantic
 from .references import references
@@ -111,7 +111,7 @@ def _checked(data: Mapping[str, Any]) -> FleetConfigModel:
     """
     told = Told()
     sections = {key: value for key, value in data.items() if key in _SECTIONS and isinstance(value, list)}
-    frame, around = _validated(FleetConfigModel, {**data, **{key: [] for key in sections}}, (), data)
+    frame, around = _validated(FrameModel, {**data, **{key: [] for key in sections}}, (), data)
     told.add(each for each in around if each[0] == ("version",))
     entries: dict[str, list[BaseModel]] = {}
     for key, (name, model) in _SECTIONS.items():
@@ -126,7 +126,7 @@ def _checked(data: Mapping[str, Any]) -> FleetConfigModel:
     told.raise_any()
     if frame is None:
         raise AssertionError("nothing is wrong with the document, and yet there is no model of it")
-    return frame.model_copy(update=entries)
+    return FleetConfigModel.model_construct(version=frame.version, **entries)
 
 
 def _validated(

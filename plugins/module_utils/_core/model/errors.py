@@ -25,6 +25,7 @@
     │   ├── ClusterAccessDenied   401 or 403
     │   ├── ClusterConflict       409: changed under us; read again
     │   ├── ClusterObjectMissing  404
+    │   ├── ClusterInvalid        422: it will never be taken as it is
     │   ├── NotOurs               an object of that name without our label stands there
     │   └── ClaimHeld             another pool or deployment holds the cluster
     ├── StaleLease                somebody else has the pool now: stop at once, write nothing
@@ -161,6 +162,10 @@ class ClusterConflict(ClusterError):
 
 class ClusterObjectMissing(ClusterError):
     """The API answered 404."""
+
+
+class ClusterInvalid(ClusterError):
+    """The API answered 422: what it was sent is not valid, or changes what nobody may change."""
 
 
 class NotOurs(ClusterError):

@@ -6,12 +6,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..model.states import ClusterState
-from ..planning import DesiredWrites, Records
+from ..planning import Records
 from ..store import Tx, clusters, fleet, substrates, work
 from .node_pools.created import tell_created
 from .observing import Places
+
+if TYPE_CHECKING:
+    from ..planning.writes import DesiredWrites
 
 
 def write_rows(tx: Tx, writes: DesiredWrites, places: Places, *, records: Records) -> None:

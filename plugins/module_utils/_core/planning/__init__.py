@@ -14,10 +14,8 @@ from .plan import Plan
 from .planner import plan
 from .recorded import ObservedPool, Records
 from .scope import Scope
-from .writes import DesiredWrites
 
 __all__ = [
-    "DesiredWrites",
     "ObservedPool",
     "Plan",
     "Records",

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from ..model.declared import FleetConfig
-from . import adoptions, drift, limits, places, pools, quotas, sizes, totals
+from . import adoptions, limits, places, pools, quotas, sizes, totals
 from .naming import Declared
 from .plan import Plan
 from .recorded import Observed, Records, index
@@ -51,12 +51,16 @@ def plan(
     flavor_sizes = sizes.sizes(wanted, declared, recorded, account_zones)
     limits.check_sizes(wanted, declared, recorded, flavor_sizes)
     pool_plan = pools.plan_pools(wanted, declared, recorded, scope=scope, prune=prune)
-    drifted = drift.plan_drift(wanted, recorded, pool_plan, observed=observed or {})
+    drifted = None
+    if observed:
+        from .drift import plan_drift  # where nobody looked at the providers, nothing of it is needed
+
+        drifted = plan_drift(wanted, recorded, pool_plan, observed=observed)
     quota_changes = quotas.plan_quotas(wanted, declared, recorded, scope=scope, prune=prune)
     changes = (
         *places.plan_sites(wanted, recorded, scope=scope, prune=prune),
         *places.plan_accounts(wanted, recorded, scope=scope, prune=prune),
-        *pools.grouped(pool_plan, drifted.changes, quota_changes),
+        *pools.grouped(pool_plan, drifted.changes if drifted else (), quota_changes),
     )
     return Plan(
         config=wanted,
@@ -68,6 +72,6 @@ def plan(
             *sizes.warnings(wanted, declared, recorded, account_zones),
             *totals.warnings(wanted, declared, flavor_sizes, changes),
             *quotas.warnings(wanted, declared, recorded),
-            *drifted.warnings,
+            *(drifted.warnings if drifted else ()),
         ),
     )

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..model.ids import AccountId, ClusterId, PoolId, SiteId, TenantId
-from ..model.observed import Difference, ObservedCluster, ObservedNodePool
 from ..model.records import (
     AccountRecord,
     ClusterRecord,
@@ -21,6 +21,9 @@ from ..model.records import (
 )
 from ..model.states import ClusterState, Intent, NodePoolState, SubstrateState
 from .naming import Key, key, titled
+
+if TYPE_CHECKING:
+    from ..model.observed import Difference, ObservedCluster, ObservedNodePool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -216,12 +216,12 @@ def quotas(tx: Tx) -> tuple[QuotaRecord, ...]:
     used = held_by_pool(tx)
     return tuple(
         QuotaRecord(
-            tenant_id=TenantId(row.tenant_id),
-            pool_id=PoolId(row.pool_id),
-            gpus=row.gpus,
-            used=used.get((TenantId(row.tenant_id), PoolId(row.pool_id)), 0),
+            tenant_id=TenantId(row["tenant_id"]),
+            pool_id=PoolId(row["pool_id"]),
+            gpus=row["gpus"],
+            used=used.get((row["tenant_id"], row["pool_id"]), 0),
         )
-        for row in tx.rows(table.select().order_by(table.c.pool_id, table.c.tenant_id))
+        for row in (row._mapping for row in tx.rows(table.select().order_by(table.c.pool_id, table.c.tenant_id)))
     )
 
 
@@ -252,28 +252,30 @@ def _plain(value: Any) -> Any:
 
 
 def _account(row: Row[Any]) -> AccountRecord:
+    values = row._mapping
     return AccountRecord(
-        id=AccountId(row.id),
-        tenant_id=TenantId(row.tenant_id),
-        name=row.name,
-        provider=row.provider,
-        config=row.config,
-        places=row.places,
-        generation=row.generation,
+        id=AccountId(values["id"]),
+        tenant_id=TenantId(values["tenant_id"]),
+        name=values["name"],
+        provider=values["provider"],
+        config=values["config"],
+        places=values["places"],
+        generation=values["generation"],
     )
 
 
 def _pool(row: Row[Any]) -> PoolRecord:
+    values = row._mapping
     return PoolRecord(
-        id=PoolId(row.id),
-        tenant_id=TenantId(row.tenant_id),
-        name=row.name,
-        site_id=SiteId(row.site_id),
-        class_=row._mapping["class"],
-        gpu_model=row.gpu_model,
-        platform_operated=row.platform_operated,
-        substrate=substrate_of(row.substrate),
-        intent=Intent(row.intent),
-        generation=row.generation,
-        archived_at=row.archived_at,
+        id=PoolId(values["id"]),
+        tenant_id=TenantId(values["tenant_id"]),
+        name=values["name"],
+        site_id=SiteId(values["site_id"]),
+        class_=values["class"],
+        gpu_model=values["gpu_model"],
+        platform_operated=values["platform_operated"],
+        substrate=substrate_of(values["substrate"]),
+        intent=Intent(values["intent"]),
+        generation=values["generation"],
+        archived_at=values["archived_at"],
     )

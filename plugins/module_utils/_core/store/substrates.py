@@ -75,21 +75,22 @@ def set_upgrade(tx: Tx, pool_id: PoolId, *, version: str | None, since: datetime
 
 
 def _substrate(row: Row[Any]) -> SubstrateRecord:
+    values = row._mapping
     return SubstrateRecord(
-        pool_id=PoolId(row.pool_id),
-        tenant_id=TenantId(row.tenant_id),
-        account_id=AccountId(row.account_id),
-        cluster_id=ClusterId(row.cluster_id),
-        mode=row.mode,
-        state=SubstrateState(row.state),
-        message=row.message,
-        observed_generation=row.observed_generation,
-        claim_held=row.claim_held,
-        nodes_listed=row.nodes_listed,
-        nodes_joined=row.nodes_joined,
-        waiting_nodes=row.waiting_nodes,
-        waiting_since=row.waiting_since,
-        vanished_at=row.vanished_at,
-        upgrade_version=row.upgrade_version,
-        upgrade_since=row.upgrade_since,
+        pool_id=PoolId(values["pool_id"]),
+        tenant_id=TenantId(values["tenant_id"]),
+        account_id=AccountId(values["account_id"]),
+        cluster_id=ClusterId(values["cluster_id"]),
+        mode=values["mode"],
+        state=SubstrateState(values["state"]),
+        message=values["message"],
+        observed_generation=values["observed_generation"],
+        claim_held=values["claim_held"],
+        nodes_listed=values["nodes_listed"],
+        nodes_joined=values["nodes_joined"],
+        waiting_nodes=values["waiting_nodes"],
+        waiting_since=values["waiting_since"],
+        vanished_at=values["vanished_at"],
+        upgrade_version=values["upgrade_version"],
+        upgrade_since=values["upgrade_since"],
     )
