@@ -49,9 +49,9 @@ def adopted(place: Place, cluster: TenantsCluster) -> Any:
     return adopting(place, cluster, AWS.spot_flavor("h100"))
 
 
-def prune(fleet: Fleet, place: Place, *, minutes: float = 10) -> None:
+def prune(fleet: Fleet, place: Place, *, minutes: float = 4) -> None:
     fleet.apply(place.document({}), prune=True)
-    fleet.live(minutes=minutes)
+    fleet.live(until=fleet.has_nothing_to_do, minutes=minutes)
 
 
 def writes(fleet: Fleet, *, after: int) -> list[str]:
@@ -208,7 +208,7 @@ def test_a_cluster_whose_owner_deleted_it_is_told_while_the_pool_runs_and_is_gon
     prune(fleet, place)
     assert remains(fleet.scene)["substrates"] != GONE, "nobody knows"
     fleet.scene.engine.faults.remove(fault)
-    fleet.live(minutes=10)
+    fleet.live(until=fleet.has_nothing_to_do, minutes=10)
     assert remains(fleet.scene)["substrates"] == GONE
     assert fleet.reservation(booked).ended_at is not None, "its machine went with the cluster"
     assert fleet.scene.engine.inventory.items() == ()

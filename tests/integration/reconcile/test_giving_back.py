@@ -52,9 +52,9 @@ def cluster(fleet: Fleet, place: Place) -> TenantsCluster:
     return made
 
 
-def prune(fleet: Fleet, place: Place, *, minutes: float = 10) -> None:
+def prune(fleet: Fleet, place: Place) -> None:
     fleet.apply(place.document({}), prune=True)
-    fleet.live(minutes=minutes)
+    fleet.live(until=fleet.has_nothing_to_do, minutes=4)
 
 
 def told(fleet: Fleet) -> str:
@@ -118,7 +118,7 @@ def test_whatever_cannot_be_removed_is_told_and_tried_again_and_all_that_comes_a
         faults.remove(fault)
         stands(cluster, **left)
 
-    fleet.live(minutes=10)
+    fleet.live(until=fleet.has_nothing_to_do, minutes=10)
     assert is_given_back(fleet, cluster)
 
 
@@ -194,5 +194,5 @@ def test_a_claim_whose_reply_was_lost_is_not_forgotten(fleet: Fleet, place: Plac
     prune(fleet, place)
     assert "AmazonEKSClusterAdminPolicy" in told(fleet)
     made.admit()
-    fleet.live(minutes=5)
+    fleet.live(until=fleet.has_nothing_to_do, minutes=10)
     assert is_given_back(fleet, made)

@@ -112,11 +112,12 @@ def test_a_tenants_cluster_gets_our_node_pool_and_bcd_and_is_given_back_as_it_wa
     clouds.live_until_joined(2)
     assert cluster.node_pools == own
 
-    clouds.prune()
+    fleet.apply(clouds.place.document({}), prune=True)
+    fleet.live(minutes=2)
     assert clouds.fleet.reservation(booked).ended_at is None, "it is waited for"
     assert BCD_GOES[0] not in sent(clouds, after=mark)
     fleet.release(booked)
-    fleet.live(minutes=15)
+    fleet.live(until=fleet.has_nothing_to_do, minutes=15)
     assert sent(clouds, after=rested) == [
         *RESIZES[cloud],
         *JOINED,
@@ -150,7 +151,8 @@ def test_a_node_pool_that_has_our_name_and_is_not_ours_is_told_and_never_touched
     assert states == {taken: NodePoolState.ERROR, adopted_node_pool_name(fleet.pool_id, "more"): NodePoolState.READY}
     assert view.record.nodes_joined == 1, "the other flavor is looked after"
 
-    clouds.prune()
+    fleet.apply(clouds.place.document({}), prune=True)
+    fleet.live(until=fleet.has_nothing_to_do, minutes=15)
     assert clouds.left() == there
     made = [line for line in sent(clouds, after=mark) if line in (MAKES[cloud], DELETES[cloud])]
     assert made == [MAKES[cloud], DELETES[cloud]]

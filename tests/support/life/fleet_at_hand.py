@@ -123,6 +123,11 @@ class Fleet:
         resting = due is not None and due - now > timedelta(minutes=1)
         return view.ready and 0 < view.record.nodes_listed == view.record.nodes_joined and resting
 
+    def has_nothing_to_do(self) -> bool:
+        """Whether no pass is wanted any more, of any pool."""
+        with self.session.store.read() as tx:
+            return work.next_due(tx) is None
+
     def view(self) -> SubstrateView:
         """The substrate of the declared pool."""
         return substrates.get_substrate(self.session, pool=self.pool)
