@@ -50,10 +50,21 @@ SIZES = {
     ],
     "zone-pinned-flavor.json": ["gpu-fleet/h100-a 2 x 1 = 2", "gpu-fleet/h100-b 1 x 1 = 1"],
 }
-UNEVEN = {"fleet.json": ["flavor h100", "flavor h100-spot"]}
-"""Flavors that come to other totals at other providers: the AWS account's subnets are in two zones."""
-ELSEWHERE = "nodes counts per zone at EKS and GKE, and is the total at DOKS"
-"""What a plan says of all others that come to another total than they have nodes."""
+PER_ZONE = (
+    "autoscaling.json",
+    "fleet-aws.json",
+    "labels-and-taints.yml",
+    "spot-only.yml",
+    "tenants-and-quotas.yml",
+    "two-pools-one-account.json",
+    "two-regions.yml",
+    "versions-and-upgrades.yml",
+)
+UNEVEN = {
+    "fleet.json": ["flavor h100", "flavor h100-spot"],
+    **{name: ["nodes counts per zone at EKS and GKE, and is the total at DOKS"] for name in PER_ZONE},
+}
+"""What is said of flavors that come to other totals at other providers: an AWS account's subnets are in two zones."""
 PROVIDERS = ["aws", "gcp", "digitalocean"]
 each_example = pytest.mark.parametrize("name", EXAMPLES)
 
@@ -68,8 +79,7 @@ def test_an_example_makes_the_plan_that_it_promises(name: str) -> None:
     zones = {account.name: tuple(account.config.get("zones", ())) for account in config.accounts}
     made = plan(config, Records(), zones={key: known for key, known in zones.items() if known}, prune=False)
     assert (hopeless(config), made.blocked) == ((), ())
-    elsewhere = [ELSEWHERE] if any(size.total != size.nodes for size in made.sizes) else []
-    assert [warning.partition(":")[0] for warning in made.warnings] == UNEVEN.get(name, elsewhere)
+    assert [warning.partition(":")[0] for warning in made.warnings] == UNEVEN.get(name, [])
     assert sorted(
         f"{size.pool}/{size.flavor} {size.nodes} x {size.zones} = {size.total}{' spot' if size.spot else ''}"
         + (f" ({size.least}..{size.most})" if size.bounds else "")
