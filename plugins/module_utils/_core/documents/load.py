@@ -126,7 +126,8 @@ def _checked(data: Mapping[str, Any]) -> FleetConfigModel:
     told.raise_any()
     if frame is None:
         raise AssertionError("nothing is wrong with the document, and yet there is no model of it")
-    return FleetConfigModel.model_construct(version=frame.version, **entries)
+    fields: dict[str, Any] = {"version": frame.version, **entries}
+    return FleetConfigModel.model_construct(**fields)
 
 
 def _validated(
