@@ -50,8 +50,21 @@ SIZES = {
     ],
     "zone-pinned-flavor.json": ["gpu-fleet/h100-a 2 x 1 = 2", "gpu-fleet/h100-b 1 x 1 = 1"],
 }
-UNEVEN = {"fleet.json": ["flavor h100", "flavor h100-spot"]}
-"""Flavors that come to other totals at other providers: the AWS account's subnets are in two zones."""
+PER_ZONE = (
+    "autoscaling.json",
+    "fleet-aws.json",
+    "labels-and-taints.yml",
+    "spot-only.yml",
+    "tenants-and-quotas.yml",
+    "two-pools-one-account.json",
+    "two-regions.yml",
+    "versions-and-upgrades.yml",
+)
+UNEVEN = {
+    "fleet.json": ["flavor h100", "flavor h100-spot"],
+    **{name: ["nodes counts per zone at EKS and GKE, and is the total at DOKS"] for name in PER_ZONE},
+}
+"""What is said of flavors that come to other totals at other providers: an AWS account's subnets are in two zones."""
 PROVIDERS = ["aws", "gcp", "digitalocean"]
 each_example = pytest.mark.parametrize("name", EXAMPLES)
 
