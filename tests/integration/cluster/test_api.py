@@ -17,6 +17,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     ClusterConflict,
     ClusterCredentialRefused,
     ClusterError,
+    ClusterInvalid,
     ClusterObjectMissing,
     ClusterUnreachable,
 )
@@ -156,7 +157,7 @@ def test_nothing_is_sent_twice(method: str) -> None:
         (503, ClusterUnreachable),
         (400, ClusterError),
         (410, ClusterError),
-        (422, ClusterError),
+        (422, ClusterInvalid),
     ],
 )
 def test_a_refusal_is_typed_and_tells_the_apis_reason_and_message(
