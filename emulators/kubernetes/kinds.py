@@ -33,6 +33,7 @@ class Kind:
         verbs: `LIST` and HTTP methods that are answered.
         listed_everywhere: whether LIST is of all namespaces together.
         subresource: the one that can be posted to, if any.
+        merged: whether PATCH is answered for JSON merge patches too, beside applies.
         schema: of what is posted or applied; None for a kind that nobody writes over the wire.
     """
 
@@ -43,6 +44,7 @@ class Kind:
     namespaced: bool = True
     listed_everywhere: bool = False
     subresource: str | None = None
+    merged: bool = False
     schema: Struct | None = None
 
     @property
@@ -119,7 +121,8 @@ ADMISSION_POLICY = Kind(
     plural="validatingadmissionpolicies",
     group=_ADMISSION,
     namespaced=False,
-    verbs=_KEPT,
+    verbs=_MADE,
+    merged=True,
     schema=top_level(spec=ADMISSION_POLICY_SPEC),
 )
 ADMISSION_BINDING = Kind(
@@ -127,11 +130,17 @@ ADMISSION_BINDING = Kind(
     plural="validatingadmissionpolicybindings",
     group=_ADMISSION,
     namespaced=False,
-    verbs=_KEPT,
+    verbs=_MADE,
+    merged=True,
     schema=top_level(spec=ADMISSION_BINDING_SPEC),
 )
 DAEMON_SET = Kind(
-    name="DaemonSet", plural="daemonsets", group="apps", verbs=_KEPT, schema=top_level(spec=DAEMON_SET_SPEC)
+    name="DaemonSet",
+    plural="daemonsets",
+    group="apps",
+    verbs=_KEPT,
+    merged=True,
+    schema=top_level(spec=DAEMON_SET_SPEC),
 )
 NODE = Kind(name="Node", plural="nodes", group="", namespaced=False, verbs=frozenset({"LIST"}))
 

@@ -37,14 +37,43 @@ def owned_leaves(schema: Struct, obj: dict[str, Any]) -> dict[Path, Any]:
 def own_all(kind: Kind, obj: dict[str, Any], *, manager: str, time: str) -> None:
     """Let whoever creates an object own all that is in it, in place."""
     assert kind.schema is not None
-    fields = set(owned_leaves(kind.schema, obj))
-    for path in list(fields):
-        # The maps and lists on the way too: the API marks with a dot who made one that was not there before.
-        tops = [end for end in range(1, len(path)) if path[end - 1] not in _ALWAYS_THERE]
-        fields |= {(*path[:end], ".") for end in tops if path[end] != "."}
+    leaves = set(owned_leaves(kind.schema, obj))
+    fields = leaves | _ways(leaves)
     if fields:
         line = _entry(manager=manager, operation="Update", api_version=kind.api_version, time=time, fields=fields)
         obj["metadata"]["managedFields"] = [line]
+
+
+def own_changes(kind: Kind, live: dict[str, Any], changed: dict[str, Any], *, manager: str, time: str) -> None:
+    """Let whoever writes a changed object own what is new or another in it; what is gone nobody owns. In place."""
+    assert kind.schema is not None
+    before, after = owned_leaves(kind.schema, live), owned_leaves(kind.schema, changed)
+    touched = {path for path, value in after.items() if path not in before or before[path] != value}
+    touched |= {way for way in _ways(touched) if not _stands(live, way[:-1])}
+    lines = list(live["metadata"].get("managedFields", []))
+    if not any((line["manager"], line["operation"]) == (manager, "Update") for line in lines):
+        lines.append(_entry(manager=manager, operation="Update", api_version=kind.api_version, time=time, fields=set()))
+    kept = []
+    for line in lines:
+        fields = _from_tree(line["fieldsV1"])
+        standing = {path for path in fields if _stands(changed, path)}
+        if (line["manager"], line["operation"]) == (manager, "Update"):
+            now, written_at = standing | touched, time
+        else:
+            now, written_at = standing - touched, line["time"]
+        if now:
+            kept.append(line if now == fields else line | {"fieldsV1": _to_tree(now), "time": written_at})
+    changed["metadata"]["managedFields"] = kept
+
+
+def _ways(leaves: set[Path]) -> set[Path]:
+    """The maps and lists on the way: the API marks with a dot who made one that was not there before."""
+    return {
+        (*path[:end], ".")
+        for path in leaves
+        for end in range(1, len(path))
+        if path[end - 1] not in _ALWAYS_THERE and path[end] != "."
+    }
 
 
 def _entry(*, manager: str, operation: str, api_version: str, time: str, fields: set[Path]) -> dict[str, Any]:
@@ -191,9 +220,23 @@ def _step(parent: Any, step: str) -> Any:
     return next((item for item in parent if item.get(key) == value), None)
 
 
+def _stands(obj: dict[str, Any], path: Path) -> bool:
+    at: Any = obj
+    for step in path:
+        if step == ".":
+            return True
+        if step.startswith("v:"):
+            return json.loads(step[2:]) in at
+        at = _step(at, step)
+        if at is None:
+            return False
+    return True
+
+
 def _to_tree(fields: set[Path]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
-    for path in sorted(fields):
+    above = {path[:end] for path in fields for end in range(1, len(path))}
+    for path in sorted((*path, ".") if path in above else path for path in fields):
         node = tree
         for step in path:
             node = node.setdefault(step, {})

@@ -18,13 +18,13 @@ from .statuses import ApiRefusal, invalid, not_emulated
 
 JSON = "application/json"
 APPLY_PATCH = "application/apply-patch+yaml"
+MERGE_PATCH = "application/merge-patch+json"
 
 _UNSENT_FORMS = frozenset(
     {
         "application/yaml",
         "application/vnd.kubernetes.protobuf",
         "application/json-patch+json",
-        "application/merge-patch+json",
         "application/strategic-merge-patch+json",
     }
 )
@@ -80,7 +80,9 @@ class Request:
             ApiRefusal: 501 for another content type of the API's, or none; 415 for any other, 400 for no object.
         """
         sent_type = self.headers.get("content-type", "")
-        if not sent_type or (sent_type != content_type and sent_type in _UNSENT_FORMS | {JSON, APPLY_PATCH}):
+        if not sent_type or (
+            sent_type != content_type and sent_type in _UNSENT_FORMS | {JSON, APPLY_PATCH, MERGE_PATCH}
+        ):
             raise not_emulated(f"{self.method} with a body of type {sent_type!r}")
         if sent_type != content_type:
             raise ApiRefusal(

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each verb does to the objects: create, apply, delete, read. Called with the cluster's lock held."""
+"""What each verb does to the objects: create, apply, merge, delete, read. Called with the cluster's lock held."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from . import defaults, managed_fields
+from . import defaults, managed_fields, merging
 from .access import AccessControl, forbidden
-from .kinds import CLUSTER_ROLE, CONFIG_MAP, DAEMON_SET, NAMESPACE, NODE, SERVICE_ACCOUNT, Route
+from .kinds import CLUSTER_ROLE, CONFIG_MAP, DAEMON_SET, NAMESPACE, NODE, SERVICE_ACCOUNT, Kind, Route
 from .node_pages import NodePages, selected
 from .objects import Object, ObjectStore
 from .requests import (
     APPLY_PATCH,
     JSON,
+    MERGE_PATCH,
     Request,
     delete_options,
     is_forced,
@@ -70,7 +71,8 @@ class Verbs:
         if route.verb == "POST":
             return 201, self._create(route, request)
         if route.verb == "PATCH":
-            return 200, self._apply(route, request)
+            merges = route.kind.merged and request.headers.get("content-type") == MERGE_PATCH
+            return 200, self._merge(route, request) if merges else self._apply(route, request)
         return 200, self._delete(route, request)
 
     def add_namespace(self, namespace: Object) -> Object:
@@ -180,11 +182,27 @@ class Verbs:
         changed = managed_fields.apply(
             kind.schema, live, wanted, manager=query["fieldManager"], force=force, time=self._store.time()
         )
-        if live["metadata"]["resourceVersion"] != version:
-            raise conflict(kind.qualified, name, _STALE)
-        if live["metadata"]["uid"] != uid:
-            raise invalid(kind.title, name, [("metadata.uid", "Invalid value: field is immutable")])
         defaults.fill(kind, changed)
+        return self._replace(kind, live, changed, wanted["metadata"])
+
+    def _merge(self, route: Route, request: Request) -> Object:
+        kind = route.kind
+        query = request.query("fieldManager", "fieldValidation")
+        patch = merging.sent_patch(request)
+        live = self._standing(route)
+        changed = merging.merged(route, live, patch)
+        defaults.fill(kind, changed)
+        manager = query.get("fieldManager", "unknown")
+        managed_fields.own_changes(kind, live, changed, manager=manager, time=self._store.time())
+        return self._replace(kind, live, changed, patch["metadata"])
+
+    def _replace(self, kind: Kind, live: Object, changed: Object, preconditions: dict[str, Any]) -> Object:
+        """Store a changed object if what stands there is still what was meant."""
+        name = live["metadata"]["name"]
+        if live["metadata"]["resourceVersion"] != preconditions["resourceVersion"]:
+            raise conflict(kind.qualified, name, _STALE)
+        if live["metadata"]["uid"] != preconditions["uid"]:
+            raise invalid(kind.title, name, [("metadata.uid", "Invalid value: field is immutable")])
         validate(kind, changed)
         validate_change(kind, live, changed)
         if changed == live:

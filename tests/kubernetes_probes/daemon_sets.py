@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.manifests import agent_manifests
@@ -23,11 +24,19 @@ _AGENT = AgentSettings(
 class DaemonSet:
     """The product's DaemonSet `bcd` in a namespace of the probe's own."""
 
-    def __init__(self, api: ApiSubject, *, manager: str = "better-compute") -> None:
+    def __init__(
+        self,
+        api: ApiSubject,
+        *,
+        manager: str = "better-compute",
+        but: Callable[[dict[str, Any]], None] = lambda _manifest: None,
+    ) -> None:
+        """Arguments: but: changes the manifest before it is made."""
         self.api = api
         self.namespace = api.namespace()
         self.path = at(self.namespace, "daemonsets", "bcd")
         self.manifest = product_manifest(self.namespace)
+        but(self.manifest)
         sets = at(self.namespace, "daemonsets")
         self.live = api.send("POST", sets, self.manifest, query=CREATE | {"fieldManager": manager})
 

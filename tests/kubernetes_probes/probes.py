@@ -12,6 +12,7 @@ from .creating import CREATING
 from .daemon_sets import DAEMON_SETS
 from .deleting import DELETING
 from .listing import LISTING
+from .merging import MERGING
 from .observation import Told
 from .subject import ApiSubject
 from .tenants import TENANTS
@@ -20,5 +21,6 @@ from .tokens import TOKENS
 Probe = Callable[[ApiSubject], Told]
 
 PROBES: dict[str, Probe] = {
-    probe.__name__: probe for probe in (*CREATING, *APPLYING, *DAEMON_SETS, *DELETING, *TOKENS, *LISTING, *TENANTS)
+    probe.__name__: probe
+    for probe in (*CREATING, *APPLYING, *DAEMON_SETS, *MERGING, *DELETING, *TOKENS, *LISTING, *TENANTS)
 }

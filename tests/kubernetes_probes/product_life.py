@@ -64,7 +64,7 @@ def live_through(api: ApiSubject) -> None:
         _let_in(own, "team-a", "team-b")
         for path, content in _drifts().items():
             _drift(api, path, content)
-        # A runtime class that is taken away goes only with the DaemonSet; one that comes is applied.
+        # A runtime class that is taken away goes with a merge patch; one that comes is applied.
         _bring_up(own, runtime_class=None)
         _bring_up(own, token="two")
         _let_in(own, "team-a")
@@ -125,7 +125,7 @@ def _drifts() -> dict[str, dict[str, Any]]:
 
 
 def _added() -> dict[str, dict[str, Any]]:
-    """What a stranger adds to lists, where an apply leaves it: the object is made anew."""
+    """What a stranger adds to lists, where an apply leaves it: a merge patch follows."""
     never = {"matchConditions": [{"name": "never", "expression": "false"}]}
     return {
         f"{_ADMISSION}/validatingadmissionpolicies/{ACCESS_GUARD}": {"spec": never},

@@ -16,6 +16,7 @@ from urllib.parse import urlencode, urlsplit
 
 JSON = "application/json"
 APPLY_PATCH = "application/apply-patch+yaml"
+MERGE_PATCH = "application/merge-patch+json"
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 NAMESPACES = "/api/v1/namespaces"

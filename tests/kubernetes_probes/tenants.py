@@ -135,8 +135,6 @@ def the_access_guard_is_made_and_kept(api: ApiSubject) -> Told:
         "policy": kept.life(weaker),
         "binding": bound.life(idle),
         "binding with two actions": told(api, bound.apply(warning, "stranger")),
-        "binding deleted": told(api, api.send("DELETE", bound.path, deletion(api.send("GET", bound.path).uid))),
-        "policy deleted": told(api, api.send("DELETE", kept.path, deletion(api.send("GET", kept.path).uid))),
     }
 
 

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.better_compute.fleet.emulators.kubernetes.kinds import KINDS
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.access_guard import guard_manifests
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId
 
 from .emulated import emulated_subject
 from .requests_sent import requests_sent
@@ -18,6 +20,7 @@ from .subject import (
     APPLY,
     APPLY_PATCH,
     CREATE,
+    MERGE_PATCH,
     METADATA_ONLY,
     NAMESPACES,
     NODES,
@@ -28,6 +31,7 @@ from .subject import (
     exactly,
     manifest,
 )
+from .tenants import POLICY_BINDINGS
 from .tokens import token_request
 
 MAPS = at("default", "configmaps")
@@ -119,6 +123,19 @@ def test_another_kind_of_patch_is_refused_by_name(subject: ApiSubject, content_t
     subject.send("POST", MAPS, manifest("ConfigMap", "a", "default"), query=CREATE)
     reply = subject.send("PATCH", f"{MAPS}/a", {"data": {"k": "v"}}, content_type=content_type)
     require_refused(reply, naming=content_type)
+
+
+@pytest.mark.parametrize("missing", ["uid", "resourceVersion", "name"])
+def test_a_merge_patch_without_preconditions_is_refused(subject: ApiSubject, missing: str) -> None:
+    _policy, binding = guard_manifests(owner=PoolId("pool_x"))
+    live = subject.send("POST", POLICY_BINDINGS, binding, query=CREATE)
+    metadata = {**binding["metadata"], **exactly(live)}
+    del metadata[missing]
+    body = binding | {"metadata": metadata, "spec": {"validationActions": ["Audit"]}}
+    path = f"{POLICY_BINDINGS}/{binding['metadata']['name']}"
+    reply = subject.send("PATCH", path, body, query=CREATE, content_type=MERGE_PATCH)
+    require_refused(reply, naming="a merge patch without")
+    assert subject.send("GET", path).body == live.body
 
 
 @pytest.mark.parametrize("content_type", ["application/yaml", "application/vnd.kubernetes.protobuf"])

@@ -14,7 +14,6 @@ Its limits, which are Kubernetes':
 - The API puts no admission policy before writes of admission policies and webhooks, its own included.
 - It knows who asks, not on whose behalf: what a controller makes of a subject's Deployment is that controller's.
   Pod Security (a label on the namespaces) therefore keeps pods off the hosts, where bcd's state lies.
-- A guard to which somebody added what an apply leaves is made anew, and for that moment there is none.
 - Clusters before Kubernetes 1.30 do not have the API: no subject gets a token there.
 """
 
@@ -22,8 +21,8 @@ from __future__ import annotations
 
 from ..model import labels
 from ..model.errors import ClusterObjectMissing
-from . import objects
 from .api import ClusterApi
+from .ensuring import ensure
 from .names import ACCESS_ACCOUNT, ACCESS_GUARD, ACCESS_NAMESPACE, AGENT_NAMESPACE, CLAIM_NAMESPACE
 from .objects import Manifest, Owner, identity
 
@@ -83,8 +82,7 @@ def ensure_guard(api: ClusterApi, *, owner: Owner) -> None:
     """
     for manifest in guard_manifests(owner=owner):
         try:
-            # Conditions and actions are lists to which anybody may add: an apply would leave what loosens the guard.
-            objects.ensure(api, manifest, pool_id=owner, whole="spec")
+            ensure(api, manifest, pool_id=owner)
         except ClusterObjectMissing as error:
             # Nothing is missing that it could stand in: the API does not know the kind.
             raise GuardUnavailable(str(error)) from error

@@ -9,6 +9,7 @@ from ..model.agent import AgentSettings
 from ..model.ids import PoolId
 from . import objects
 from .api import ClusterApi
+from .ensuring import ensure
 from .manifests import agent_manifests
 from .names import AGENT, AGENT_NAMESPACE, JOIN_SECRET
 
@@ -23,9 +24,7 @@ def apply_agent(api: ClusterApi, *, pool_id: PoolId, agent: AgentSettings) -> bo
         NotOurs: an object of one of the names is not this pool's; it was left alone.
         ClusterConflict: changed by somebody in between, or still being deleted: come again.
     """
-    written = [
-        objects.ensure(api, manifest, pool_id=pool_id) for manifest in agent_manifests(pool_id=pool_id, agent=agent)
-    ]
+    written = [ensure(api, manifest, pool_id=pool_id) for manifest in agent_manifests(pool_id=pool_id, agent=agent)]
     return any(written)
 
 

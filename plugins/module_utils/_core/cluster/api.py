@@ -43,6 +43,8 @@ JSON = "application/json"
 APPLY_PATCH = "application/apply-patch+yaml"
 """Server-side apply. JSON is YAML, so the body is JSON here too."""
 
+MERGE_PATCH = "application/merge-patch+json"
+
 _CONNECT_SECONDS = 3.0
 _READ_SECONDS = 10.0
 """Of silence. Both well below a lease's 60 s, so that a hung API cannot outlive the step that called it."""

@@ -12,6 +12,7 @@ from ..model.ids import PoolId
 from ..model.secret import Secret
 from . import objects
 from .api import ClusterApi
+from .ensuring import ensure
 from .names import AGENT_NAMESPACE, JOIN_SECRET, JOIN_SECRET_KEY
 
 
@@ -43,7 +44,7 @@ def write_join_token(api: ClusterApi, *, pool_id: PoolId, token: Secret) -> None
     manifest = objects.identity("Secret", JOIN_SECRET, pool_id=pool_id, namespace=AGENT_NAMESPACE)
     manifest["type"] = "Opaque"
     manifest["data"] = {JOIN_SECRET_KEY: base64.b64encode(token.reveal().encode()).decode()}
-    objects.ensure(api, manifest, pool_id=pool_id)
+    ensure(api, manifest, pool_id=pool_id)
 
 
 def delete_join_token(api: ClusterApi, *, pool_id: PoolId) -> None:

@@ -1,15 +1,10 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keeping one object in a cluster as it should be: read, create, compare, apply, delete. Always only what is ours.
+"""One object in a cluster: named, read, created, compared, deleted. Always only what is ours; ensuring.py keeps it so.
 
-Manifests are plain JSON as the API takes it. None as a value means "must not be there".
-
-- First by create, so that nothing of the same name is ever taken over; afterwards by server-side apply, and only when
-  something differs. The apply carries the uid and resourceVersion that were compared: if the object changed or was
-  replaced in between, the API answers 409 and the next pass looks again.
-- The apply forces: the object carries our label, and fields that were set by our own create count as another manager's.
-- Deletes carry the uid, so that they never hit a successor of the same name.
+Manifests are plain JSON as the API takes it. None as a value means "must not be there". Deletes carry the uid, so that
+they never hit a successor of the same name.
 """
 
 from __future__ import annotations
@@ -18,9 +13,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..model import labels
-from ..model.errors import ClusterConflict, ClusterInvalid, ClusterObjectMissing, ClusterUnreachable, NotOurs
+from ..model.errors import ClusterObjectMissing, ClusterUnreachable, NotOurs
 from ..model.ids import ClusterId, PoolId, is_cluster_id
-from .api import APPLY_PATCH, ClusterApi
+from .api import ClusterApi
 from .names import FIELD_MANAGER
 
 Manifest = dict[str, Any]
@@ -44,8 +39,8 @@ _COLLECTIONS = {
     "ValidatingAdmissionPolicyBinding": f"{_ADMISSION}/validatingadmissionpolicybindings",
 }
 
-_STATUS_CHANGES = 5
-"""How many writes of an object's status are let pass before its apply is left to the next pass."""
+_SELECTING = frozenset({"nodeSelector", "matchLabels"})
+"""Maps that the API takes as one value (x-kubernetes-map-type: atomic) and fills nothing into."""
 
 _EVERYWHERE = {"RoleBinding": f"{_RBAC}/rolebindings"}
 """The collections of all namespaces together."""
@@ -130,52 +125,8 @@ def create(api: ClusterApi, manifest: Manifest) -> Manifest:
         "POST",
         collection(manifest["kind"], manifest["metadata"].get("namespace")),
         query={"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"},
-        body=_without_absent(manifest),
+        body=without_absent(manifest),
     )
-
-
-def ensure(api: ClusterApi, manifest: Manifest, *, pool_id: Owner, whole: str | None = None) -> bool:
-    """Make the object stand as the manifest says; one read and no write where it does already.
-
-    Arguments:
-        whole: a field that an apply may be unable to bring about: the API lets nobody change it, or keeps in its lists
-            what others put there. Where it does not stand then, the object is made anew.
-
-    Returns:
-        Whether anything was written.
-
-    Raises:
-        NotOurs: an object of that name does not carry this pool's label; it was left alone.
-        ClusterConflict: somebody changed it in between, or it is being deleted: look again later.
-    """
-    key = (manifest["kind"], manifest["metadata"]["name"], manifest["metadata"].get("namespace"))
-    live = read(api, *key)
-    if live is None:
-        try:
-            create(api, manifest)
-        except ClusterConflict:
-            # Another process may have made it just now.
-            live = read(api, *key)
-            if live is None:
-                raise
-        else:
-            return True
-    require_ours(live, pool_id=pool_id)
-    if is_going(live):
-        raise ClusterConflict(f"{describe(*key)} is being deleted; it can be made again when it is gone")
-    if stands_in(manifest, live):
-        return False
-    try:
-        applied = _apply_while_status_moves(api, manifest, live)
-    except ClusterInvalid:
-        if whole is None or stands_in(manifest[whole], live.get(whole)):
-            raise
-        applied = live
-    # A field that our create set cannot be unset by an apply, since the create owns it. Rare: start over.
-    if _lingers(manifest, applied) or (whole is not None and not stands_in(manifest[whole], applied.get(whole))):
-        delete(api, applied)
-        create(api, manifest)
-    return True
 
 
 def require_ours(live: Manifest, *, pool_id: Owner) -> None:
@@ -232,10 +183,16 @@ def delete_ours(
 
 
 def stands_in(wanted: Any, live: Any) -> bool:
-    """Whether everything wanted stands in the live value. What the API's defaults or others added does not matter."""
+    """Whether everything wanted stands in the live value.
+
+    Fields that the API's defaults or others added beside ours do not matter; items of our lists, and entries of maps in
+    which each narrows what is selected, do.
+    """
     if isinstance(wanted, dict):
         return isinstance(live, dict) and all(
-            key not in live if value is None else key in live and stands_in(value, live[key])
+            key not in live
+            if value is None
+            else key in live and (value == live[key] if key in _SELECTING else stands_in(value, live[key]))
             for key, value in wanted.items()
         )
     if isinstance(wanted, list):
@@ -247,59 +204,10 @@ def stands_in(wanted: Any, live: Any) -> bool:
     return bool(wanted == live)
 
 
-def _apply_while_status_moves(api: ClusterApi, manifest: Manifest, live: Manifest) -> Manifest:
-    """Apply, and again onto what stands there now as long as nothing but its status has changed in between.
-
-    A DaemonSet's controller writes its status at every step of a rollout, and each write is a new resourceVersion.
-    """
-    for _turn in range(_STATUS_CHANGES):
-        try:
-            return _apply(api, manifest, live)
-        except ClusterConflict:
-            metadata = live["metadata"]
-            now = read(api, live["kind"], metadata["name"], metadata.get("namespace"))
-            if now is None or _without_status(now) != _without_status(live):
-                raise
-            live = now
-    return _apply(api, manifest, live)
-
-
-def _without_status(live: Manifest) -> Manifest:
-    """The object without what a write of its status changes."""
-    metadata = {
-        key: value for key, value in live["metadata"].items() if key not in ("resourceVersion", "managedFields")
-    }
-    return {key: value for key, value in live.items() if key != "status"} | {"metadata": metadata}
-
-
-def _apply(api: ClusterApi, manifest: Manifest, live: Manifest) -> Manifest:
-    """Server-side apply onto exactly the object that was compared."""
-    metadata = manifest["metadata"]
-    body = _without_absent(manifest)
-    body["metadata"] = body["metadata"] | {
-        "uid": live["metadata"]["uid"],
-        "resourceVersion": live["metadata"]["resourceVersion"],
-    }
-    return api.request(
-        "PATCH",
-        path(manifest["kind"], metadata["name"], metadata.get("namespace")),
-        query={"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict", "force": "true"},
-        body=body,
-        content_type=APPLY_PATCH,
-    )
-
-
-def _without_absent(value: Any) -> Any:
-    """A copy without the keys that must not be there."""
+def without_absent(value: Any) -> Any:
+    """A copy of a manifest, or of a part of one, without the keys that must not be there."""
     if isinstance(value, Mapping):
-        return {key: _without_absent(inner) for key, inner in value.items() if inner is not None}
+        return {key: without_absent(inner) for key, inner in value.items() if inner is not None}
     if isinstance(value, list):
-        return [_without_absent(inner) for inner in value]
+        return [without_absent(inner) for inner in value]
     return value
-
-
-def _lingers(wanted: Any, live: Any) -> bool:
-    """Whether a field that must not be there stands in the live value (in maps only: lists hold no such field)."""
-    if not isinstance(wanted, dict) or not isinstance(live, dict):
-        return False
-    return any(key in live if value is None else _lingers(value, live.get(key)) for key, value in wanted.items())

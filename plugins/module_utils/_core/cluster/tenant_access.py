@@ -23,6 +23,7 @@ from ..model.ids import TenantId
 from . import objects
 from .access_guard import ensure_guard
 from .api import ClusterApi
+from .ensuring import ensure
 from .names import ACCESS_NAMESPACE, EDIT_CLUSTER_ROLE, EDIT_ROLE
 from .objects import Manifest, Owner, identity
 from .token_request import IssuedToken, request_token
@@ -86,16 +87,16 @@ def give_access(
     account = account_name(tenant_id, subject)
     ensure_guard(api, owner=owner)
     for role in role_manifests(owner=owner):
-        objects.ensure(api, role, pool_id=owner)
+        ensure(api, role, pool_id=owner)
     for namespace in namespaces:
-        objects.ensure(api, _namespace(namespace, owner=owner), pool_id=owner)
+        ensure(api, _namespace(namespace, owner=owner), pool_id=owner)
         binding = _binding("RoleBinding", account, owner=owner, namespace=namespace)
-        objects.ensure(api, binding, pool_id=owner, whole="roleRef")
-    objects.ensure(api, _binding("ClusterRoleBinding", account, owner=owner), pool_id=owner, whole="roleRef")
+        ensure(api, binding, pool_id=owner, fixed="roleRef")
+    ensure(api, _binding("ClusterRoleBinding", account, owner=owner), pool_id=owner, fixed="roleRef")
     _drop_bindings(api, account, owner=owner, but_in=namespaces)
     manifest = identity("ServiceAccount", account, pool_id=owner, namespace=ACCESS_NAMESPACE)
     manifest["metadata"]["annotations"] = {labels.SUBJECT: subject}
-    objects.ensure(api, manifest, pool_id=owner)
+    ensure(api, manifest, pool_id=owner)
     return request_token(api, account, seconds=seconds)
 
 
