@@ -41,6 +41,8 @@ def test_what_others_added_to_a_map_does_not_count(wanted: dict[str, Any], added
         ([1, 2], [2, 1]),
         ([{"a": 1}], [{"a": 2, "b": 3}]),
         ({"gone": None}, {"gone": 1}),
+        ({"nodeSelector": {"a": "1"}}, {"nodeSelector": {"a": "1", "theirs": "2"}}),
+        ([{"matchLabels": {"a": "1"}}], [{"matchLabels": {"a": "1", "theirs": "2"}}]),
     ],
 )
 def test_a_difference_is_seen(wanted: Any, live: Any) -> None:
