@@ -73,7 +73,9 @@ def emulated_subject() -> Iterator[ApiSubject]:
     assert cluster is not None
     keeper = _Keeper(cluster, clock)
     keeper.subject = ApiSubject(endpoint=endpoint, ca_pem=ca_pem, token=_ADMIN_TOKEN, keeper=keeper)
-    yield keeper.subject
-    keeper.subject.close()
-    apis.close()
-    engine.close()
+    try:
+        yield keeper.subject
+    finally:
+        keeper.subject.close()
+        apis.close()
+        engine.close()

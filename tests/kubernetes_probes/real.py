@@ -87,8 +87,8 @@ def real_subject(plane: ControlPlane, cluster: RealCluster) -> Iterator[ApiSubje
         token=cluster.admin_token,
         keeper=_Keeper(plane, cluster),
     )
-    yield subject
-    subject.close()
+    with closing(subject):
+        yield subject
 
 
 def _signed(claims: Mapping[str, Any], key: rsa.RSAPrivateKey) -> str:

@@ -10,7 +10,7 @@ they never hit a successor of the same name.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Union
 
 from ..model import labels
 from ..model.errors import ClusterObjectMissing, ClusterUnreachable, NotOurs
@@ -20,7 +20,7 @@ from .names import FIELD_MANAGER
 
 Manifest = dict[str, Any]
 
-Owner = PoolId | ClusterId
+Owner = Union[PoolId, ClusterId]  # noqa: UP007 -- sanity's pylint does not know that a NewType has `|`
 """Whose an object is: the pool's that the cluster backs, or, in a cluster of a tenant's own, the cluster's."""
 
 _RBAC = "/apis/rbac.authorization.k8s.io/v1"
