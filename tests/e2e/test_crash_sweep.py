@@ -7,18 +7,20 @@ The places come from a recorded life: each call to the provider and to the clust
 change also after its effect, before the answer) and each commit (before and after). Whatever the product learns to call
 is swept with the rest. `make test` kills one life at each of its steps, and a spread of lives once each; `make sweep`
 kills at every single place (of a read that is made again and again, at the first two), a life once in each of its
-phases: a phase begins when the one before has come to its end, which is judged.
+phases: a phase begins when the one before has come to its end, which is judged. On a real kube-apiserver a life is
+killed at each thing that it asks of the cluster; what it comes to is the same, by the same judgement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ansible_collections.better_compute.fleet.emulators.kubernetes.cluster import CLOUD as CLUSTER
 from ansible_collections.better_compute.fleet.tests.support.life import (
     Ended,
     Life,
@@ -33,6 +35,9 @@ from ansible_collections.better_compute.fleet.tests.support.life import (
 from ansible_collections.better_compute.fleet.tests.support.life.child import PHASES
 from ansible_collections.better_compute.fleet.tests.support.life.points import COMMIT
 from ansible_collections.better_compute.fleet.tests.support.postgres import PostgresServer
+
+if TYPE_CHECKING:
+    from ansible_collections.better_compute.fleet.tests.support.controlplane.cluster import RealCluster
 
 STANDING = {
     "inventory": {
@@ -127,9 +132,9 @@ SPREAD_ON_POSTGRESQL = 3
 CHUNKS = 48
 
 
-def lives_on(url: str, strike: Callable[[Point], bool]) -> tuple[Ended, ...]:
+def lives_on(url: str, strike: Callable[[Point], bool], real: RealCluster | None = None) -> tuple[Ended, ...]:
     """Play a life to its end, judge it, and return every child that it took."""
-    with scene(url) as stage:
+    with scene(url, real=real) as stage:
         stage.world.aws.failures.add(
             "update", code="InsufficientFreeAddresses", message="no address is left", target="*/h100-spot"
         )
@@ -252,6 +257,21 @@ def test_on_postgresql_too(postgres_server: PostgresServer, index: int) -> None:
     point = spread(recorded_points(), SPREAD_ON_POSTGRESQL + 1)[index + 1]
     with postgres_server.fresh_database(hint="life") as url:
         assert killed(url, [point]) == [point]
+
+
+def asked_of_clusters(points: Iterable[Point]) -> set[tuple[str, str]]:
+    """What a life asks of its cluster, by phase."""
+    return {(point.phase, point.name) for point in points if point.kind == CLUSTER}
+
+
+@pytest.mark.controlplane
+def test_a_life_on_a_real_api_asks_the_same_of_it_and_comes_to_the_same_end(
+    url: str, real_cluster_api: RealCluster
+) -> None:
+    children = lives_on(url, lambda _point: False, real_cluster_api)
+    reached = [point for child in children for point in child.reached]
+    assert asked_of_clusters(reached) == asked_of_clusters(recorded_points())
+    assert real_cluster_api.leftovers() == []
 
 
 @pytest.mark.sweep
