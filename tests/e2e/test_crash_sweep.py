@@ -127,6 +127,8 @@ REPEATED = {
 }
 """A token that a killed process took with it is minted anew, and goes into the Secret once more."""
 
+KINDS = ("aws", CLUSTER, COMMIT)
+HALVES = (("apply",), ("join", "book", "release", "change", "again", "prune"))
 SPREAD = 6
 SPREAD_ON_POSTGRESQL = 3
 CHUNKS = 48
@@ -229,21 +231,30 @@ def test_a_life_has_many_places_where_it_can_be_killed_of_every_kind_and_in_ever
     assert changes == set(CHANGES)
 
 
-@pytest.mark.parametrize("phases", [("apply",), ("join", "book", "release", "change", "again", "prune")], ids="+".join)
-def test_a_life_that_is_killed_at_each_of_its_steps_comes_to_the_same_end(url: str, phases: tuple[str, ...]) -> None:
+def kill_at_each(phases: tuple[str, ...], kinds: Collection[str] = KINDS) -> tuple[set[Point], Callable[[Point], bool]]:
+    """Strike at each point of these phases and kinds, once; the set fills with them."""
     struck: set[Point] = set()
 
     def strike(point: Point) -> bool:
-        if point.phase not in phases or point in struck:
+        if point.phase not in phases or point.kind not in kinds or point in struck:
             return False
         struck.add(point)
         return True
 
+    return struck, strike
+
+
+def first_calls(points: Iterable[Point], phase: str, kinds: Collection[str] = KINDS) -> set[tuple[str, str, str]]:
+    """A process that is started anew begins to count anew: what it does first is what can be killed first."""
+    return {(point.kind, point.name, point.side) for point in points if point.phase == phase and point.kind in kinds}
+
+
+@pytest.mark.parametrize("phases", HALVES, ids="+".join)
+def test_a_life_that_is_killed_at_each_of_its_steps_comes_to_the_same_end(url: str, phases: tuple[str, ...]) -> None:
+    struck, strike = kill_at_each(phases)
     lives_on(url, strike)
     assert len(struck) > 40
-    # A process that is started anew begins to count anew: what it does first is what can be killed first.
-    first_calls = {(point.kind, point.name, point.side) for point in recorded_points() if point.phase == phases[-1]}
-    assert first_calls <= {(point.kind, point.name, point.side) for point in struck}
+    assert first_calls(recorded_points(), phases[-1]) <= first_calls(struck, phases[-1])
 
 
 @pytest.mark.parametrize("index", range(SPREAD))
@@ -271,6 +282,18 @@ def test_a_life_on_a_real_api_asks_the_same_of_it_and_comes_to_the_same_end(
     children = lives_on(url, lambda _point: False, real_cluster_api)
     reached = [point for child in children for point in child.reached]
     assert asked_of_clusters(reached) == asked_of_clusters(recorded_points())
+    assert real_cluster_api.leftovers() == []
+
+
+@pytest.mark.controlplane
+@pytest.mark.parametrize("phases", HALVES, ids="+".join)
+def test_a_life_that_is_killed_at_each_of_its_requests_to_a_real_api_comes_to_the_same_end(
+    url: str, real_cluster_api: RealCluster, phases: tuple[str, ...]
+) -> None:
+    struck, strike = kill_at_each(phases, {CLUSTER})
+    lives_on(url, strike, real_cluster_api)
+    for phase in phases:
+        assert first_calls(recorded_points(), phase, {CLUSTER}) <= first_calls(struck, phase, {CLUSTER})
     assert real_cluster_api.leftovers() == []
 
 
