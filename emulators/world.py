@@ -58,9 +58,7 @@ class World:
             apis: makes the Kubernetes APIs, where they are not to be emulated ones.
         """
         self.engine = engine if engine is not None else Engine()
-        self.apis = (
-            KubernetesApis(engine=self.engine, authenticator=self) if apis is None else apis(self.engine, self)
-        )
+        self.apis = KubernetesApis(engine=self.engine, authenticator=self) if apis is None else apis(self.engine, self)
         self.machines = EmulatedMachines(engine=self.engine, clusters=self.apis.cluster, times=machine_times)
         self.machines.reclaim = self._reclaim
         self.aws = AwsEmulator(engine=self.engine, apis=self.apis, machines=self.machines, timings=timings)
