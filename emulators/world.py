@@ -9,6 +9,7 @@ with World(engine=Engine(VirtualClock())) as world:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
 from types import TracebackType
@@ -18,7 +19,7 @@ from .aws import AwsEmulator, Timings
 from .digitalocean import DigitalOcean
 from .digitalocean import Timings as DigitalOceanTimings
 from .engine import Engine
-from .kubernetes import ClusterUser, KubernetesApis
+from .kubernetes import Authenticator, ClusterUser, KubernetesApis
 from .machines import EmulatedMachines, MachineTimes
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ class World:
         gcp_timings: GcpTimings | None = None,
         digitalocean_timings: DigitalOceanTimings | None = None,
         machine_times: MachineTimes | None = None,
+        apis: Callable[[Engine, Authenticator], KubernetesApis] | None = None,
     ) -> None:
         """Start everything.
 
@@ -53,9 +55,10 @@ class World:
             gcp_timings: how long GKE takes; the same.
             digitalocean_timings: how long DOKS takes; the same.
             machine_times: how long machines take.
+            apis: makes the Kubernetes APIs, where they are not to be emulated ones.
         """
         self.engine = engine if engine is not None else Engine()
-        self.apis = KubernetesApis(engine=self.engine, authenticator=self)
+        self.apis = KubernetesApis(engine=self.engine, authenticator=self) if apis is None else apis(self.engine, self)
         self.machines = EmulatedMachines(engine=self.engine, clusters=self.apis.cluster, times=machine_times)
         self.machines.reclaim = self._reclaim
         self.aws = AwsEmulator(engine=self.engine, apis=self.apis, machines=self.machines, timings=timings)

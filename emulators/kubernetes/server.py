@@ -9,10 +9,11 @@ import socket
 import ssl
 import sys
 import threading
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Protocol
 
-from ..engine import Answer, Clock, ReplyLost
+from ..engine import Answer, ReplyLost
 from .certificates import make_server_context
 from .requests import Request
 from .statuses import ApiRefusal, not_emulated
@@ -22,13 +23,20 @@ _MAXIMUM_BODY_BYTES = 3 * 1024 * 1024
 """What a kube-apiserver takes."""
 
 
+class TellsTime(Protocol):
+    """What a server needs of a clock."""
+
+    def now(self) -> datetime:
+        """The present, with its time zone."""
+
+
 class Answering(Protocol):
     """A cluster as its server sees it."""
 
     name: str
 
     @property
-    def clock(self) -> Clock:
+    def clock(self) -> TellsTime:
         """Tells the Date of answers."""
 
     def answer(self, request: Request) -> Answer:

@@ -7,18 +7,23 @@ The places come from a recorded life: each call to the provider and to the clust
 change also after its effect, before the answer) and each commit (before and after). Whatever the product learns to call
 is swept with the rest. `make test` kills one life at each of its steps, and a spread of lives once each; `make sweep`
 kills at every single place (of a read that is made again and again, at the first two), a life once in each of its
-phases: a phase begins when the one before has come to its end, which is judged.
+phases: a phase begins when the one before has come to its end, which is judged. Both kill at what is asked of the
+cluster once more where that is a real kube-apiserver, and judge alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ansible_collections.better_compute.fleet.emulators.engine import Hook
+from ansible_collections.better_compute.fleet.emulators.engine.inventory import Item
+from ansible_collections.better_compute.fleet.emulators.kubernetes.cluster import CLOUD as CLUSTER
 from ansible_collections.better_compute.fleet.tests.support.life import (
     Ended,
     Life,
@@ -33,6 +38,9 @@ from ansible_collections.better_compute.fleet.tests.support.life import (
 from ansible_collections.better_compute.fleet.tests.support.life.child import PHASES
 from ansible_collections.better_compute.fleet.tests.support.life.points import COMMIT
 from ansible_collections.better_compute.fleet.tests.support.postgres import PostgresServer
+
+if TYPE_CHECKING:
+    from ansible_collections.better_compute.fleet.tests.support.controlplane.cluster import RealCluster
 
 STANDING = {
     "inventory": {
@@ -85,6 +93,9 @@ REMAINS = {
 REFUSALS = {"kubernetes.cluster.error", "kubernetes.nodepool.error"}
 """Each once, of the change that is given up; never, when the name of that change was lost with a killed process."""
 
+GOES_WITH_ITS_CLUSTER = {"Namespace": 1, "ServiceAccount": 1, "ClusterRoleBinding": 1, "ConfigMap": 1}
+"""What stands in the cluster when it is deleted: our way into it and our claim, and nothing of the agent."""
+
 UPDATE = "eks.UpdateNodegroupConfig bc-*/h100-spot"
 
 CHANGES = dict.fromkeys(
@@ -122,17 +133,23 @@ REPEATED = {
 }
 """A token that a killed process took with it is minted anew, and goes into the Secret once more."""
 
+KINDS = ("aws", CLUSTER, COMMIT)
+HALVES = (("apply",), ("join", "book", "release", "change", "again", "prune"))
 SPREAD = 6
 SPREAD_ON_POSTGRESQL = 3
 CHUNKS = 48
+CHUNKS_ON_A_REAL_API = 10
 
 
-def lives_on(url: str, strike: Callable[[Point], bool]) -> tuple[Ended, ...]:
+def lives_on(url: str, strike: Callable[[Point], bool], real: RealCluster | None = None) -> tuple[Ended, ...]:
     """Play a life to its end, judge it, and return every child that it took."""
-    with scene(url) as stage:
+    with scene(url, real=real) as stage:
         stage.world.aws.failures.add(
             "update", code="InsufficientFreeAddresses", message="no address is left", target="*/h100-spot"
         )
+        inside: list[Counter[str]] = []
+        look = Hook(on_before=lambda _call: inside.append(Counter(item.kind for item in in_cluster(stage))))
+        stage.engine.faults.add("aws", "eks.DeleteCluster", look, times=None)
         life = Life(stage)
         children: list[Ended] = []
         for phase in PHASES:
@@ -144,7 +161,12 @@ def lives_on(url: str, strike: Callable[[Point], bool]) -> tuple[Ended, ...]:
                 assert children[-1].result["changed"] is False
                 assert stage.engine.log.entries(after=mark, mutating=True) == ()
         judge_end(stage)
+        assert all(found == GOES_WITH_ITS_CLUSTER for found in inside), inside
     return tuple(children)
+
+
+def in_cluster(stage: Scene) -> tuple[Item, ...]:
+    return stage.engine.inventory.items(cloud=CLUSTER)
 
 
 def judge_end(stage: Scene) -> None:
@@ -186,9 +208,10 @@ def swept_points() -> tuple[Point, ...]:
     return tuple(one for one in recorded_points() if one.kind == COMMIT or one.name in CHANGES or one.nth <= 2)
 
 
-def swept_lives() -> list[list[Point]]:
-    """The same, one of each phase in a life for as long as the phases have any."""
-    phases = [[point for point in swept_points() if point.phase == phase] for phase in PHASES]
+def swept_lives(kinds: Collection[str] = KINDS) -> list[list[Point]]:
+    """Those of some kinds, one of each phase in a life for as long as the phases have any."""
+    swept = [point for point in swept_points() if point.kind in kinds]
+    phases = [[point for point in swept if point.phase == phase] for phase in PHASES]
     return [[point for point in points if point is not None] for points in zip_longest(*phases)]
 
 
@@ -203,10 +226,10 @@ def url() -> Iterator[str]:
         yield f"sqlite:///{folder / 'fleet.db'}"
 
 
-def killed(url: str, points: Collection[Point]) -> list[Point]:
+def killed(url: str, points: Collection[Point], real: RealCluster | None = None) -> list[Point]:
     """Kill a life at these points, at most one in a phase; where it was killed."""
     try:
-        children = lives_on(url, kill_at(points))
+        children = lives_on(url, kill_at(points), real)
     except BaseException as error:
         error.add_note(f"in a life that was killed {', '.join(str(point) for point in points)}")
         raise
@@ -218,27 +241,36 @@ def test_a_life_has_many_places_where_it_can_be_killed_of_every_kind_and_in_ever
     assert len(points) > 100
     assert len(set(points)) == len(points)
     kinds = {(point.kind, point.side) for point in points}
-    assert kinds == {(kind, side) for kind in ("aws", "kubernetes", "commit") for side in ("before", "after")}
+    assert kinds == {(kind, side) for kind in KINDS for side in ("before", "after")}
     assert {point.phase for point in points} == set(PHASES)
     changes = {point.name for point in points if point.kind != "commit" and point.side == "after"}
     assert changes == set(CHANGES)
 
 
-@pytest.mark.parametrize("phases", [("apply",), ("join", "book", "release", "change", "again", "prune")], ids="+".join)
-def test_a_life_that_is_killed_at_each_of_its_steps_comes_to_the_same_end(url: str, phases: tuple[str, ...]) -> None:
+def kill_at_each(phases: tuple[str, ...], kinds: Collection[str] = KINDS) -> tuple[set[Point], Callable[[Point], bool]]:
+    """Strike at each point of these phases and kinds, once; the set fills with them."""
     struck: set[Point] = set()
 
     def strike(point: Point) -> bool:
-        if point.phase not in phases or point in struck:
+        if point.phase not in phases or point.kind not in kinds or point in struck:
             return False
         struck.add(point)
         return True
 
+    return struck, strike
+
+
+def calls(points: Iterable[Point], phases: Collection[str]) -> set[tuple[str, str, str]]:
+    """What there is to kill at in these phases. A process that is started anew begins to count anew."""
+    return {(point.kind, point.name, point.side) for point in points if point.phase in phases}
+
+
+@pytest.mark.parametrize("phases", HALVES, ids="+".join)
+def test_a_life_that_is_killed_at_each_of_its_steps_comes_to_the_same_end(url: str, phases: tuple[str, ...]) -> None:
+    struck, strike = kill_at_each(phases)
     lives_on(url, strike)
     assert len(struck) > 40
-    # A process that is started anew begins to count anew: what it does first is what can be killed first.
-    first_calls = {(point.kind, point.name, point.side) for point in recorded_points() if point.phase == phases[-1]}
-    assert first_calls <= {(point.kind, point.name, point.side) for point in struck}
+    assert calls(recorded_points(), phases[-1:]) <= calls(struck, phases)
 
 
 @pytest.mark.parametrize("index", range(SPREAD))
@@ -254,14 +286,49 @@ def test_on_postgresql_too(postgres_server: PostgresServer, index: int) -> None:
         assert killed(url, [point]) == [point]
 
 
+def clusters_part(points: Iterable[Point]) -> list[Point]:
+    return [point for point in points if point.kind == CLUSTER]
+
+
+@pytest.mark.controlplane
+def test_a_life_on_a_real_api_asks_the_same_of_it_and_comes_to_the_same_end(
+    url: str, real_cluster_api: RealCluster
+) -> None:
+    children = lives_on(url, lambda _point: False, real_cluster_api)
+    reached = clusters_part(point for child in children for point in child.reached)
+    for phase in PHASES:
+        assert calls(reached, [phase]) == calls(clusters_part(recorded_points()), [phase])
+
+
+@pytest.mark.controlplane
+@pytest.mark.parametrize("phases", HALVES, ids="+".join)
+def test_a_life_that_is_killed_at_each_of_its_requests_to_a_real_api_comes_to_the_same_end(
+    url: str, real_cluster_api: RealCluster, phases: tuple[str, ...]
+) -> None:
+    struck, strike = kill_at_each(phases, {CLUSTER})
+    lives_on(url, strike, real_cluster_api)
+    assert calls(clusters_part(recorded_points()), phases) <= calls(struck, phases)
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize("index", range(CHUNKS))
 def test_a_process_can_be_killed_at_every_single_place(index: int) -> None:
-    for points in swept_lives()[index::CHUNKS]:
+    sweep(swept_lives()[index::CHUNKS])
+
+
+@pytest.mark.sweep
+@pytest.mark.controlplane
+@pytest.mark.parametrize("index", range(CHUNKS_ON_A_REAL_API))
+def test_and_at_every_request_to_a_real_api(real_cluster_api: RealCluster, index: int) -> None:
+    sweep(swept_lives({CLUSTER})[index::CHUNKS_ON_A_REAL_API], real_cluster_api)
+
+
+def sweep(lives: Iterable[Collection[Point]], real: RealCluster | None = None) -> None:
+    for points in lives:
         with memory_folder() as folder:
-            struck = killed(f"sqlite:///{folder / 'fleet.db'}", points)
+            struck = killed(f"sqlite:///{folder / 'fleet.db'}", points, real)
         for point in points:
             # What a life does after it was killed may differ from one that never was, and so may its later places.
             if point not in struck:
                 with memory_folder() as folder:
-                    assert killed(f"sqlite:///{folder / 'fleet.db'}", [point]) == [point]
+                    assert killed(f"sqlite:///{folder / 'fleet.db'}", [point], real) == [point]

@@ -10,11 +10,13 @@ overtaking) is thus there on the real one. Everything else is the real one's: re
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from threading import Lock
+from typing import Any, Final
 
-from ansible_collections.better_compute.fleet.emulators.engine import Answer, Call, Clock, Engine, InjectedError
-from ansible_collections.better_compute.fleet.emulators.kubernetes import kinds
+from ansible_collections.better_compute.fleet.emulators.engine import Answer, Call, Engine, InjectedError
+from ansible_collections.better_compute.fleet.emulators.kubernetes import Change, kinds
 from ansible_collections.better_compute.fleet.emulators.kubernetes.cluster import CLOUD
 from ansible_collections.better_compute.fleet.emulators.kubernetes.requests import Request
 from ansible_collections.better_compute.fleet.emulators.kubernetes.statuses import failure
@@ -24,12 +26,27 @@ from .connection import Connection
 
 _PASSED_ON = ("authorization", "content-type", "accept")
 
+_DELETED_WITHIN_SECONDS: Final = 5.0
+"""What a deletion that others must finish takes on the engine's clock, as in an emulated cluster. It waits for the real
+controllers there: time that is moved by hand does not overtake them."""
+
+Listener = Callable[[Change], None]
+
+
+class MachineClock:
+    """The machine's own time, which is the real API's, whatever the engine's clock says."""
+
+    def now(self) -> datetime:
+        """The present in UTC, with its time zone."""
+        return datetime.now(UTC)
+
 
 class ClusterBehindEngine:
     """Takes an EmulatedCluster's place behind an ApiServer, with what tests do to one.
 
     Attributes:
         name: the cluster's name at its cloud.
+        clock: tells the Date of answers.
     """
 
     def __init__(self, *, name: str, engine: Engine, real: RealCluster) -> None:
@@ -38,11 +55,11 @@ class ClusterBehindEngine:
         self._engine = engine
         self._real = real
         self._anybody = Connection(endpoint=real.endpoint, ca_pem=real.ca_pem, token=None)
-
-    @property
-    def clock(self) -> Clock:
-        """The engine's clock: the machine's, as the real API's."""
-        return self._engine.clock
+        self.clock = MachineClock()
+        self._listeners: list[Listener] = []
+        self._looking = Lock()
+        self._seen: dict[tuple[str, str, str], str] = {}
+        self._closed = False
 
     def answer(self, request: Request) -> Answer:
         """Have the real API answer one request.
@@ -61,7 +78,7 @@ class ClusterBehindEngine:
             mutating=route is not None and route.mutating,
         )
         try:
-            return self._engine.handle(call, lambda: self._forward(request))
+            return self._engine.handle(call, lambda: self._effect(call, request))
         except InjectedError as error:
             body = json.dumps(failure(error.status, error.code, error.message)).encode()
             return Answer(status=error.status, body=body, headers={"Content-Type": "application/json"})
@@ -79,9 +96,9 @@ class ClusterBehindEngine:
         self._real.remove_node(name)
         return self._real.make_node(name, labels=labels, provider_id=provider_id, taints=taints, ready=ready)
 
-    def remove_node(self, name: str) -> None:
-        """Take a Node out. One that is not there is no error."""
-        self._real.remove_node(name)
+    def remove_node(self, name: str, *, uid: str | None = None) -> None:
+        """Take a Node out, with a uid only if it is that one. One that is not there is no error."""
+        self._real.remove_node(name, uid=uid)
 
     def daemon_sets(self) -> tuple[dict[str, Any], ...]:
         """The DaemonSets that are to have pods; those that are being deleted are not."""
@@ -96,9 +113,50 @@ class ClusterBehindEngine:
         place = f"/namespaces/{namespace}" if namespace else ""
         return self._real.read(f"{root}{place}/{known.plural}/{name}")
 
+    def subscribe(self, listener: Listener) -> Callable[[], None]:
+        """Have every change told that is seen after a request or a deletion. Returns the way to stop."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
     def close(self) -> None:
-        """Give the connections back."""
+        """The cluster is no more: what stood in it leaves the inventory. Gives the connections back."""
+        with self._looking:
+            self._closed = True
+            for kind, namespace, name in self._seen:
+                self._engine.inventory.remove(CLOUD, kind, self._inventory_id(namespace, name))
         self._anybody.close()
+
+    def _effect(self, call: Call, request: Request) -> Answer:
+        answer = self._forward(request)
+        if call.mutating and answer.status < 400:
+            self._look()
+            if request.method == "DELETE":
+                self._engine.clock.call_later(_DELETED_WITHIN_SECONDS, self._settle)
+        return answer
+
+    def _settle(self) -> None:
+        if not self._closed:
+            self._real.settle()
+            self._look()
+
+    def _look(self) -> None:
+        """See what stands now; bring the inventory up to date, and tell what has changed since the last time."""
+        with self._looking:
+            if self._closed:
+                return
+            before, self._seen = self._seen, self._real.everything()
+            added, deleted = self._seen.keys() - before.keys(), before.keys() - self._seen.keys()
+            modified = {key for key in self._seen.keys() & before.keys() if self._seen[key] != before[key]}
+            for kind, namespace, name in added:
+                self._engine.inventory.add(CLOUD, kind, self._inventory_id(namespace, name), cluster=self.name)
+            for kind, namespace, name in deleted:
+                self._engine.inventory.remove(CLOUD, kind, self._inventory_id(namespace, name))
+        for kind, namespace, name in sorted(added | modified | deleted):
+            for listener in tuple(self._listeners):
+                listener(Change(kind=kind, namespace=namespace, name=name, action="modified"))
+
+    def _inventory_id(self, namespace: str, name: str) -> str:
+        return "/".join(part for part in (self.name, namespace, name) if part)
 
     def _forward(self, request: Request) -> Answer:
         headers = {name: request.headers[name] for name in _PASSED_ON if name in request.headers}

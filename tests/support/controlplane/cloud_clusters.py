@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ansible_collections.better_compute.fleet.emulators.kubernetes import ClusterUser
+from ansible_collections.better_compute.fleet.emulators.engine import Engine
+from ansible_collections.better_compute.fleet.emulators.kubernetes import Authenticator, ClusterUser
+from ansible_collections.better_compute.fleet.emulators.kubernetes.server import ApiServer
 
+from .behind_engine import ClusterBehindEngine
 from .cluster import RealCluster
 
 Authority = Callable[[str, str], ClusterUser | None]
@@ -42,3 +45,49 @@ class OneRealCluster:
 
     def _user(self, token: str) -> ClusterUser | None:
         return None if self._cluster is None else self._authority(token, self._cluster)
+
+
+class OneRealClusterBehindEngine:
+    """Takes the place of a world's Kubernetes APIs (`KubernetesApis`), for a world in which one cluster is ever made.
+
+    Its machines, its request log and its fault script have that cluster as they have an emulated one.
+    """
+
+    def __init__(self, *, engine: Engine, authenticator: Authenticator, real: RealCluster) -> None:
+        """Arguments: real: empty."""
+        self._engine = engine
+        self._authenticator = authenticator
+        self._real = real
+        self._running: tuple[ClusterBehindEngine, ApiServer] | None = None
+
+    def start(self, cluster: str) -> tuple[str, str]:
+        """Stand before the real cluster, for the first cluster that asks and only for it.
+
+        Returns:
+            The URL, and the certificate authority (PEM) that its certificate is to be checked against.
+        """
+        if self._running is None:
+            self._real.let_judge(lambda token: self._authenticator.user(token, cluster))
+            behind = ClusterBehindEngine(name=cluster, engine=self._engine, real=self._real)
+            self._running = behind, ApiServer(behind)
+        behind, server = self._running
+        assert behind.name == cluster, f"{cluster} asks for the real cluster, which is {behind.name}"
+        return server.url, server.ca_pem
+
+    def cluster(self, name: str) -> ClusterBehindEngine | None:
+        """The running cluster, for its machines; None when there is none of that name."""
+        return self._running[0] if self._running is not None and self._running[0].name == name else None
+
+    def stop(self, cluster: str) -> None:
+        """Forget all that stands in it; one that does not run is no error."""
+        if self._running is None or self._running[0].name != cluster:
+            return
+        (behind, server), self._running = self._running, None
+        server.close()
+        behind.close()
+        self._real.empty()
+
+    def close(self) -> None:
+        """Stop it."""
+        if self._running is not None:
+            self.stop(self._running[0].name)

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ansible_collections.better_compute.fleet.emulators.kubernetes import kinds
+
 from .connection import Connection, Reply
 from .token_reviews import Judge, TokenReviews
 
@@ -106,9 +108,29 @@ class RealCluster:
         made = self._require(self.admin.send("POST", "/api/v1/nodes", body=node), 201).body
         return str(made["metadata"]["uid"])
 
-    def remove_node(self, name: str) -> None:
-        """Take a Node out; one that is not there is no error."""
-        self._require(self.admin.send("DELETE", f"/api/v1/nodes/{name}"), 200, 404)
+    def remove_node(self, name: str, *, uid: str | None = None) -> None:
+        """Take a Node out, with a uid only if it is that one; one that is not there is no error."""
+        only = None if uid is None else {**_AT_ONCE, "preconditions": {"uid": uid}}
+        expected = (200, 404) if uid is None else (200, 404, 409)
+        self._require(self.admin.send("DELETE", f"/api/v1/nodes/{name}", body=only), *expected)
+
+    def everything(self) -> dict[tuple[str, str, str], str]:
+        """The resource version of each object that Kubernetes did not put there itself, by kind, namespace and name.
+
+        Of the kinds that the product writes: Nodes, pods and what controllers note for themselves are not among them.
+        """
+        found = {}
+        for kind in kinds.KINDS:
+            if kind is kinds.NODE:
+                continue
+            root = f"/apis/{kind.group}/v1" if kind.group else "/api/v1"
+            query = {"labelSelector": _NOT_KUBERNETES_OWN}
+            for one in self._require(self.admin.get(f"{root}/{kind.plural}", **query), 200).body["items"]:
+                metadata = one["metadata"]
+                if metadata["name"] not in (*_KUBERNETES_OWN, *_OWN_CONFIG_MAPS):
+                    key = (kind.name, metadata.get("namespace", ""), metadata["name"])
+                    found[key] = metadata["resourceVersion"]
+        return found
 
     def read(self, path: str) -> dict[str, Any] | None:
         """One object, None when there is none."""

@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ansible_collections.better_compute.fleet.daemon.gateway import Certificate, GatewayServer, ensure_certificate
 from ansible_collections.better_compute.fleet.emulators.aws import Timings
 from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
 from ansible_collections.better_compute.fleet.emulators.digitalocean import Timings as DigitalOceanTimings
 from ansible_collections.better_compute.fleet.emulators.engine import Engine, VirtualClock
+from ansible_collections.better_compute.fleet.emulators.kubernetes import Authenticator, KubernetesApis
 from ansible_collections.better_compute.fleet.emulators.machines import MachineTimes
 from ansible_collections.better_compute.fleet.emulators.world import World
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import Clock
@@ -28,6 +29,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.store i
 
 if TYPE_CHECKING:
     from ansible_collections.better_compute.fleet.emulators.gcp import Timings as GcpTimings
+    from ansible_collections.better_compute.fleet.tests.support.controlplane.cluster import RealCluster
 
 FLUSH_SECONDS = 8
 """Between two batches of heartbeats: as seldom as the gateway's mark allows, because each costs a transaction."""
@@ -118,6 +120,7 @@ def scene(
     gcp: bool = False,
     fast_by: timedelta = timedelta(),
     credentials: Callable[[World], Credentials] = lambda world: world.aws.operator,
+    real: RealCluster | None = None,
 ) -> Iterator[Scene]:
     """A fresh world and a gateway on an empty database.
 
@@ -125,6 +128,7 @@ def scene(
         gcp: whether GKE is to be as quick as the others: its types are loaded for that.
         fast_by: how far the product's clock is ahead of all others; less than nothing: how far behind.
         credentials: whose key the product's process is given.
+        real: an empty real cluster, which is the world's one cluster then; all else is emulated, on virtual time.
     """
     clock = VirtualClock()
     ours: Clock = WrongClock(clock, fast_by) if fast_by else clock
@@ -140,6 +144,7 @@ def scene(
                 gcp_timings=gcp_timings() if gcp else None,
                 digitalocean_timings=DIGITALOCEAN_TIMINGS,
                 machine_times=MACHINE_TIMES,
+                apis=None if real is None else partial(_real_apis, real),
             ) as world,
         ):
             _flush_for_ever(clock, gateway, store)
@@ -175,6 +180,15 @@ def gcp_timings() -> GcpTimings:
         spot_notice=5,
         replace=30,
     )
+
+
+def _real_apis(real: RealCluster, engine: Engine, authenticator: Authenticator) -> KubernetesApis:
+    from ansible_collections.better_compute.fleet.tests.support.controlplane.cloud_clusters import (
+        OneRealClusterBehindEngine,
+    )
+
+    # It has all that is used of them in a life at AWS, whose machines never change their labels.
+    return cast("KubernetesApis", OneRealClusterBehindEngine(engine=engine, authenticator=authenticator, real=real))
 
 
 def _flush_for_ever(clock: VirtualClock, gateway: GatewayServer, store: Store) -> None:
