@@ -21,7 +21,8 @@ def list_nodes(url: str, *, ca_pem: str, token: str) -> tuple[int, list[str]]:
     )
     try:
         with build_opener(ProxyHandler({}), https).open(request, timeout=30) as response:
-            return response.status, [item["metadata"]["name"] for item in json.load(response)["items"]]
+            # A list of nothing is null.
+            return response.status, [item["metadata"]["name"] for item in json.load(response)["items"] or []]
     except HTTPError as error:
         with error:
             return error.code, []
