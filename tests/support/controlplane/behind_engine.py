@@ -10,13 +10,12 @@ overtaking) is thus there on the real one. Everything else is the real one's: re
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from threading import Lock
-from typing import Any, Final
+from typing import Any
 
 from ansible_collections.better_compute.fleet.emulators.engine import Answer, Call, Engine, InjectedError
-from ansible_collections.better_compute.fleet.emulators.kubernetes import Change, kinds
+from ansible_collections.better_compute.fleet.emulators.kubernetes import kinds
 from ansible_collections.better_compute.fleet.emulators.kubernetes.cluster import CLOUD
 from ansible_collections.better_compute.fleet.emulators.kubernetes.requests import Request
 from ansible_collections.better_compute.fleet.emulators.kubernetes.statuses import failure
@@ -25,12 +24,6 @@ from .cluster import RealCluster
 from .connection import Connection
 
 _PASSED_ON = ("authorization", "content-type", "accept")
-
-_DELETED_WITHIN_SECONDS: Final = 5.0
-"""What a deletion that others must finish takes on the engine's clock, as in an emulated cluster. It waits for the real
-controllers there: time that is moved by hand does not overtake them."""
-
-Listener = Callable[[Change], None]
 
 
 class MachineClock:
@@ -56,10 +49,6 @@ class ClusterBehindEngine:
         self._real = real
         self._anybody = Connection(endpoint=real.endpoint, ca_pem=real.ca_pem, token=None)
         self.clock = MachineClock()
-        self._listeners: list[Listener] = []
-        self._looking = Lock()
-        self._seen: dict[tuple[str, str, str], str] = {}
-        self._closed = False
 
     def answer(self, request: Request) -> Answer:
         """Have the real API answer one request.
@@ -78,7 +67,7 @@ class ClusterBehindEngine:
             mutating=route is not None and route.mutating,
         )
         try:
-            return self._engine.handle(call, lambda: self._effect(call, request))
+            return self._engine.handle(call, lambda: self.effect(request))
         except InjectedError as error:
             body = json.dumps(failure(error.status, error.code, error.message)).encode()
             return Answer(status=error.status, body=body, headers={"Content-Type": "application/json"})
@@ -113,52 +102,12 @@ class ClusterBehindEngine:
         place = f"/namespaces/{namespace}" if namespace else ""
         return self._real.read(f"{root}{place}/{known.plural}/{name}")
 
-    def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Have every change told that is seen after a request or a deletion. Returns the way to stop."""
-        self._listeners.append(listener)
-        return lambda: self._listeners.remove(listener)
-
     def close(self) -> None:
-        """The cluster is no more: what stood in it leaves the inventory. Gives the connections back."""
-        with self._looking:
-            self._closed = True
-            for kind, namespace, name in self._seen:
-                self._engine.inventory.remove(CLOUD, kind, self._inventory_id(namespace, name))
+        """Give the connections back."""
         self._anybody.close()
 
-    def _effect(self, call: Call, request: Request) -> Answer:
-        answer = self._forward(request)
-        if call.mutating and answer.status < 400:
-            self._look()
-            if request.method == "DELETE":
-                self._engine.clock.call_later(_DELETED_WITHIN_SECONDS, self._settle)
-        return answer
-
-    def _settle(self) -> None:
-        if not self._closed:
-            self._real.settle()
-            self._look()
-
-    def _look(self) -> None:
-        """See what stands now; bring the inventory up to date, and tell what has changed since the last time."""
-        with self._looking:
-            if self._closed:
-                return
-            before, self._seen = self._seen, self._real.everything()
-            added, deleted = self._seen.keys() - before.keys(), before.keys() - self._seen.keys()
-            modified = {key for key in self._seen.keys() & before.keys() if self._seen[key] != before[key]}
-            for kind, namespace, name in added:
-                self._engine.inventory.add(CLOUD, kind, self._inventory_id(namespace, name), cluster=self.name)
-            for kind, namespace, name in deleted:
-                self._engine.inventory.remove(CLOUD, kind, self._inventory_id(namespace, name))
-        for kind, namespace, name in sorted(added | modified | deleted):
-            for listener in tuple(self._listeners):
-                listener(Change(kind=kind, namespace=namespace, name=name, action="modified"))
-
-    def _inventory_id(self, namespace: str, name: str) -> str:
-        return "/".join(part for part in (self.name, namespace, name) if part)
-
-    def _forward(self, request: Request) -> Answer:
+    def effect(self, request: Request) -> Answer:
+        """What the real API makes of a request."""
         headers = {name: request.headers[name] for name in _PASSED_ON if name in request.headers}
         reply = self._anybody.forward(request.method, request.target, headers=headers, body=request.body or None)
         kept = {"Content-Type": reply.headers.get("content-type", "application/json")}

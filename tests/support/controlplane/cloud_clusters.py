@@ -11,8 +11,8 @@ from ansible_collections.better_compute.fleet.emulators.engine import Engine
 from ansible_collections.better_compute.fleet.emulators.kubernetes import Authenticator, ClusterUser
 from ansible_collections.better_compute.fleet.emulators.kubernetes.server import ApiServer
 
-from .behind_engine import ClusterBehindEngine
 from .cluster import RealCluster
+from .watched_cluster import WatchedCluster
 
 Authority = Callable[[str, str], ClusterUser | None]
 """Who a bearer token is on the cluster of that name: the cloud's own judgement, as its emulated APIs ask for it."""
@@ -58,7 +58,7 @@ class OneRealClusterBehindEngine:
         self._engine = engine
         self._authenticator = authenticator
         self._real = real
-        self._running: tuple[ClusterBehindEngine, ApiServer] | None = None
+        self._running: tuple[WatchedCluster, ApiServer] | None = None
 
     def start(self, cluster: str) -> tuple[str, str]:
         """Stand before the real cluster, for the first cluster that asks and only for it.
@@ -68,13 +68,13 @@ class OneRealClusterBehindEngine:
         """
         if self._running is None:
             self._real.let_judge(lambda token: self._authenticator.user(token, cluster))
-            behind = ClusterBehindEngine(name=cluster, engine=self._engine, real=self._real)
+            behind = WatchedCluster(name=cluster, engine=self._engine, real=self._real)
             self._running = behind, ApiServer(behind)
         behind, server = self._running
         assert behind.name == cluster, f"{cluster} asks for the real cluster, which is {behind.name}"
         return server.url, server.ca_pem
 
-    def cluster(self, name: str) -> ClusterBehindEngine | None:
+    def cluster(self, name: str) -> WatchedCluster | None:
         """The running cluster, for its machines; None when there is none of that name."""
         return self._running[0] if self._running is not None and self._running[0].name == name else None
 
