@@ -7,8 +7,8 @@ The places come from a recorded life: each call to the provider and to the clust
 change also after its effect, before the answer) and each commit (before and after). Whatever the product learns to call
 is swept with the rest. `make test` kills one life at each of its steps, and a spread of lives once each; `make sweep`
 kills at every single place (of a read that is made again and again, at the first two), a life once in each of its
-phases: a phase begins when the one before has come to its end, which is judged. Both kill at what is asked of the
-cluster once more where that is a real kube-apiserver, and judge alike.
+phases: a phase begins when the one before has come to its end, which is judged. Where the control plane is built,
+`make test` also kills a life at each of its requests to a real kube-apiserver, and judges it alike.
 """
 
 from __future__ import annotations
@@ -138,7 +138,6 @@ HALVES = (("apply",), ("join", "book", "release", "change", "again", "prune"))
 SPREAD = 6
 SPREAD_ON_POSTGRESQL = 3
 CHUNKS = 48
-CHUNKS_ON_A_REAL_API = 10
 
 
 def lives_on(url: str, strike: Callable[[Point], bool], real: RealCluster | None = None) -> tuple[Ended, ...]:
@@ -208,10 +207,9 @@ def swept_points() -> tuple[Point, ...]:
     return tuple(one for one in recorded_points() if one.kind == COMMIT or one.name in CHANGES or one.nth <= 2)
 
 
-def swept_lives(kinds: Collection[str] = KINDS) -> list[list[Point]]:
-    """Those of some kinds, one of each phase in a life for as long as the phases have any."""
-    swept = [point for point in swept_points() if point.kind in kinds]
-    phases = [[point for point in swept if point.phase == phase] for phase in PHASES]
+def swept_lives() -> list[list[Point]]:
+    """The same, one of each phase in a life for as long as the phases have any."""
+    phases = [[point for point in swept_points() if point.phase == phase] for phase in PHASES]
     return [[point for point in points if point is not None] for points in zip_longest(*phases)]
 
 
@@ -226,10 +224,10 @@ def url() -> Iterator[str]:
         yield f"sqlite:///{folder / 'fleet.db'}"
 
 
-def killed(url: str, points: Collection[Point], real: RealCluster | None = None) -> list[Point]:
+def killed(url: str, points: Collection[Point]) -> list[Point]:
     """Kill a life at these points, at most one in a phase; where it was killed."""
     try:
-        children = lives_on(url, kill_at(points), real)
+        children = lives_on(url, kill_at(points))
     except BaseException as error:
         error.add_note(f"in a life that was killed {', '.join(str(point) for point in points)}")
         raise
@@ -313,22 +311,11 @@ def test_a_life_that_is_killed_at_each_of_its_requests_to_a_real_api_comes_to_th
 @pytest.mark.sweep
 @pytest.mark.parametrize("index", range(CHUNKS))
 def test_a_process_can_be_killed_at_every_single_place(index: int) -> None:
-    sweep(swept_lives()[index::CHUNKS])
-
-
-@pytest.mark.sweep
-@pytest.mark.controlplane
-@pytest.mark.parametrize("index", range(CHUNKS_ON_A_REAL_API))
-def test_and_at_every_request_to_a_real_api(real_cluster_api: RealCluster, index: int) -> None:
-    sweep(swept_lives({CLUSTER})[index::CHUNKS_ON_A_REAL_API], real_cluster_api)
-
-
-def sweep(lives: Iterable[Collection[Point]], real: RealCluster | None = None) -> None:
-    for points in lives:
+    for points in swept_lives()[index::CHUNKS]:
         with memory_folder() as folder:
-            struck = killed(f"sqlite:///{folder / 'fleet.db'}", points, real)
+            struck = killed(f"sqlite:///{folder / 'fleet.db'}", points)
         for point in points:
             # What a life does after it was killed may differ from one that never was, and so may its later places.
             if point not in struck:
                 with memory_folder() as folder:
-                    assert killed(f"sqlite:///{folder / 'fleet.db'}", [point], real) == [point]
+                    assert killed(f"sqlite:///{folder / 'fleet.db'}", [point]) == [point]
