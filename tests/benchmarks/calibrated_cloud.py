@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -134,6 +134,9 @@ class CalibratedDriver:
 
     def grant_access(self, cluster: ClusterSpec) -> None:
         """Nobody is refused here."""
+
+    def check_adopted(self, cluster: ClusterSpec, wanted: Sequence[NodePoolSpec]) -> None:
+        """Whatever stands here will do."""
 
     def access_needed(self, cluster: ClusterSpec) -> str:
         """Nobody is refused here."""

@@ -89,6 +89,7 @@ def an_adopted_cluster_is_read_and_extended_and_nothing_else_of_it_changes(subje
     for refused in (driver.ensure_cluster, driver.delete_cluster, driver.grant_access):
         with pytest.raises(AlreadyExists):
             refused(adopted)
+    driver.check_adopted(adopted, [subject.node_pool])
     assert driver.access_needed(adopted)
     driver.revoke_access(adopted)
     assert subject.writes() == writes

@@ -162,9 +162,10 @@ def test_gpus_wait_until_digitaloceans_own_device_plugins_are_off(clouds: FleetO
     fleet, console = clouds.fleet, clouds.place.world.digitalocean.console
     cluster = made_by_a_tenant(fleet, clouds.place, DOKS)
     console.edit_cluster(cluster.id, nvidia_gpu_device_plugin={"enabled": True})
+    mark = fleet.scene.engine.log.mark
     fleet.apply(adopting(clouds.place, cluster, DOKS.flavor("h100")))
     fleet.live(minutes=3)
-    record, mark = fleet.view().record, fleet.scene.engine.log.mark
+    record = fleet.view().record
     assert record.state == SubstrateState.ERROR
     assert "devicePluginOn" in record.message
     assert "switch off its nvidia_gpu_device_plugin" in record.message

@@ -21,7 +21,7 @@ Rules for every method:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
@@ -232,6 +232,15 @@ class Driver(Protocol):
             NotFound: there is no such cluster.
             AlreadyExists: the cluster is not ours: nobody is made its administrator.
             InvalidRequest: the provider cannot name such a principal.
+        """
+
+    def check_adopted(self, cluster: ClusterSpec, wanted: Sequence[NodePoolSpec]) -> None:
+        """Look whether an adopted cluster is as it must be for these node pools, before anything of ours is in it.
+
+        What can be seen from the provider only: a way in is asked of the cluster itself. Reads only.
+
+        Raises:
+            InvalidRequest: what its owner must change there, and how.
         """
 
     def access_needed(self, cluster: ClusterSpec) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ...model.capabilities import CAPABILITIES, Capabilities
@@ -17,7 +17,7 @@ from ...model.observed import BootstrapAccess, Difference, ObservedCluster, Obse
 from ...model.states import ProviderStatus
 from ..contract import ClusterSpec, Deletion, NodePoolSpec
 from ..ownership import refuse_adopted
-from . import access, clusters, node_pools
+from . import access, clusters, device_plugins, node_pools
 from .api import Api
 from .calls import Calls
 from .comparison import differences
@@ -151,6 +151,13 @@ class DoksDriver:
         refuse_adopted(cluster)
         with self._calling(cluster) as call:
             self._require(call, cluster)
+
+    def check_adopted(self, cluster: ClusterSpec, wanted: Sequence[NodePoolSpec]) -> None:
+        """DigitalOcean's own device plugins are off. One list of the clusters."""
+        with self._calling(cluster) as call:
+            held = self._require(call, cluster)
+            for spec in wanted:
+                device_plugins.refuse_beside(held, spec)
 
     def access_needed(self, cluster: ClusterSpec) -> str:  # noqa: ARG002 -- the same for every cluster
         """No call."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ...model.capabilities import CAPABILITIES, Capabilities
@@ -119,6 +119,9 @@ class EksDriver:
         refuse_adopted(cluster)
         with self._calling(cluster) as call:
             access.grant(call, self._clients, cluster)
+
+    def check_adopted(self, cluster: ClusterSpec, wanted: Sequence[NodePoolSpec]) -> None:
+        """All that an EKS cluster needs is a way in. No call."""
 
     def access_needed(self, cluster: ClusterSpec) -> str:
         """GetCallerIdentity, GetRole."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -142,6 +142,9 @@ class GkeDriver:
         call, where = self._calling(cluster)
         if not clusters.describe(call, self._clients.gke, where):
             raise NotFound(f"there is no cluster {cluster.name!r} in {cluster.location}")
+
+    def check_adopted(self, cluster: ClusterSpec, wanted: Sequence[NodePoolSpec]) -> None:
+        """A GKE cluster needs nothing more (spec). No call."""
 
     def access_needed(self, cluster: ClusterSpec) -> str:
         """No call."""

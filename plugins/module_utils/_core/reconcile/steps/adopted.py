@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Part of the control plane's step: a cluster that is somebody else's is read, and nothing more.
 
-What it needs of its owner is told where it is missed: a way in by entry.py, the rest by the node pools' drivers.
+What it needs of its owner is looked at before anything of ours is in it: here what its provider tells, in entry.py
+whether its API lets us in.
 """
 
 from __future__ import annotations
@@ -38,6 +39,11 @@ def read_adopted(ctx: PassContext) -> Outcome:
             return waiting(f"{name} is still being created")
         doing = "is being deleted by its owner" if observed.status == ProviderStatus.DELETING else "does not serve"
         return failed(f"{name} {doing}" + (f": {observed.message}" if observed.message else ""))
+    if not ctx.substrate.claim_held:
+        try:
+            ctx.driver.check_adopted(ctx.cluster_spec, [ctx.node_pool_spec(pool) for pool in ctx.node_pools])
+        except ProviderError as error:
+            return of_error(error, doing=adopted_cluster(ctx))
     ctx.observed, ctx.provider_answered = observed, True
     recorded = record_outputs(ctx, observed)
     if recorded == DONE and observed.status == ProviderStatus.UPDATING:
