@@ -82,7 +82,12 @@ class _PinnedStream(httpcore.AsyncNetworkStream):
         Raises:
             WrongPin: the peer's key is not pinned. The connection is closed; nothing was sent over it.
         """
-        stream = await self._stream.start_tls(ssl_context, server_hostname, timeout)
+        try:
+            stream = await self._stream.start_tls(ssl_context, server_hostname, timeout)
+        except BaseException:
+            # Also when we are told to stop in the middle of it, for which httpcore leaves the connection open.
+            await self._stream.aclose()
+            raise
         certificate = stream.get_extra_info("ssl_object").getpeercert(binary_form=True)
         try:
             shown = pin_of(certificate or b"")
