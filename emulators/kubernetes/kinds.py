@@ -53,6 +53,11 @@ class Kind:
         return f"{self.group}/v1" if self.group else "v1"
 
     @property
+    def root(self) -> str:
+        """The path of its API group: `/api/v1`, `/apis/apps/v1`, …"""
+        return f"/apis/{self.group}/v1" if self.group else "/api/v1"
+
+    @property
     def qualified(self) -> str:
         """How messages name the resource: `daemonsets.apps`."""
         return f"{self.plural}.{self.group}" if self.group else self.plural

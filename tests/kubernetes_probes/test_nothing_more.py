@@ -53,14 +53,13 @@ def require_refused(reply: Reply, *, naming: str) -> None:
 def every_request() -> Iterator[tuple[str, str, str]]:
     """Each method at each path that the emulated API has a kind for: method, path, and its form in the list."""
     for kind in KINDS:
-        group = f"/apis/{kind.group}/v1" if kind.group else "/api/v1"
         spaces = ("", "namespaces/default/") if kind.namespaced else ("",)
         for method in METHODS:
             for space in spaces:
                 for below in ("", "/a", "/a/status", "/a/token", "/a/finalize", "/a/surprise"):
-                    form = f"{group}/{space.replace('default', '{namespace}')}{kind.plural}"
+                    form = f"{kind.root}/{space.replace('default', '{namespace}')}{kind.plural}"
                     form += below.replace("/a", "/{name}", 1)
-                    yield method, f"{group}/{space}{kind.plural}{below}", f"{method} {form}"
+                    yield method, f"{kind.root}/{space}{kind.plural}{below}", f"{method} {form}"
 
 
 def test_every_method_and_path_beside_the_list_is_refused(subject: ApiSubject) -> None:

@@ -8,16 +8,14 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ansible_collections.better_compute.fleet.emulators.kubernetes.certificates import make_server_context
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.agent import apply_agent
+from ansible_collections.better_compute.fleet.tests.support.controlplane.webhook import Webhook
 
 from .conftest import LABEL, POOL, SETTINGS, AnyWorld
 
@@ -32,42 +30,21 @@ _WEBHOOKS = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations
 _PODS = "/api/v1/namespaces/better-compute/pods"
 
 
-class _Injects(BaseHTTPRequestHandler):
-    """Answers an AdmissionReview: the variable comes last, where it is not yet."""
-
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["request"]
-        environment = request["object"]["spec"]["template"]["spec"]["containers"][0]["env"]
-        added = [] if _INJECTED in environment else [{"op": "add", "path": f"{_ENVIRONMENT}/-", "value": _INJECTED}]
-        response: dict[str, Any] = {"uid": request["uid"], "allowed": True, "patchType": "JSONPatch"}
-        response["patch"] = base64.b64encode(json.dumps(added).encode()).decode()
-        review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
-        body = json.dumps(review).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 -- the base class's name
-        """Say nothing."""
+def _inject(review: dict[str, Any]) -> dict[str, Any]:
+    """The answer to an AdmissionReview: the variable comes last, where it is not yet."""
+    request = review["request"]
+    environment = request["object"]["spec"]["template"]["spec"]["containers"][0]["env"]
+    added = [] if _INJECTED in environment else [{"op": "add", "path": f"{_ENVIRONMENT}/-", "value": _INJECTED}]
+    response: dict[str, Any] = {"uid": request["uid"], "allowed": True, "patchType": "JSONPatch"}
+    response["patch"] = base64.b64encode(json.dumps(added).encode()).decode()
+    return {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response}
 
 
 @contextmanager
 def _webhook(real: RealCluster) -> Iterator[None]:
     """Have every write of a DaemonSet in bcd's namespace pass by the webhook."""
-    context, ca_pem = make_server_context(cluster="webhook", host="127.0.0.1")
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Injects)
-    server.daemon_threads = True
-    server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
-    thread.start()
-    client = {
-        "url": f"https://127.0.0.1:{server.server_address[1]}/inject",
-        "caBundle": base64.b64encode(ca_pem.encode()).decode(),
-    }
+    webhook = Webhook(_inject, name="injects")
+    client = {"url": f"{webhook.url}/inject", "caBundle": base64.b64encode(webhook.ca_pem.encode()).decode()}
     hook = {
         "name": "injects.example.com",
         "clientConfig": client,
@@ -94,9 +71,7 @@ def _webhook(real: RealCluster) -> Iterator[None]:
         yield
     finally:
         real.admin.send("DELETE", f"{_WEBHOOKS}/injects")
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        webhook.close()
 
 
 def test_no_pass_rolls_bcd_where_a_webhook_puts_something_into_it(

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
 from ansible_collections.better_compute.fleet.tests.support.life import memory_folder, scene
+from ansible_collections.better_compute.fleet.tests.support.life.clouds import Place
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet, fleet_at_hand
 
 MakeFleet = Callable[..., Fleet]
@@ -43,3 +45,9 @@ def fleet(make_fleet: MakeFleet) -> Fleet:
 def fleet_on_either(make_fleet: MakeFleet, database_url: str) -> Fleet:
     """A fleet on SQLite, then on PostgreSQL."""
     return make_fleet(url=database_url)
+
+
+@pytest.fixture
+def place(fleet: Fleet, tmp_path: Path) -> Place:
+    """What documents name."""
+    return Place(world=fleet.scene.world, folder=tmp_path)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,12 +70,6 @@ class Deaths:
         step = committing(sys._getframe(1))
         if step.startswith("reconcile."):
             self.at(f"{moment} {step}")
-
-
-@pytest.fixture
-def place(fleet: Fleet, tmp_path: Path) -> Place:
-    """What documents name."""
-    return Place(world=fleet.scene.world, folder=tmp_path)
 
 
 @pytest.fixture

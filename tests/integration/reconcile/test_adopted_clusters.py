@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -30,12 +29,6 @@ from ansible_collections.better_compute.fleet.tests.support.life.tenants_cluster
 OTHER_POOL: Final = PoolId("pool_0000000000000000000000000z")
 DOWN: Final = Error(status=503, code="ServiceUnavailable", message="come back later")
 GONE: Final = {("deleted", 0, 0, ""): 1}
-
-
-@pytest.fixture
-def place(fleet: Fleet, tmp_path: Path) -> Place:
-    """What documents name."""
-    return Place(world=fleet.scene.world, folder=tmp_path)
 
 
 @pytest.fixture

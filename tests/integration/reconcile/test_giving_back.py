@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Final, Never
 
 import pytest
@@ -35,12 +34,6 @@ GONE: Final = {("deleted", 0, 0, ""): 1}
 REFUSED: Final = Error(status=403, code="AccessDeniedException", message="you may not")
 FORBIDDEN: Final = Error(status=403, code="Forbidden", message="an admission webhook says no")
 DOWN: Final = Error(status=503, code="ServiceUnavailable", message="come back later")
-
-
-@pytest.fixture
-def place(fleet: Fleet, tmp_path: Path) -> Place:
-    """What documents name."""
-    return Place(world=fleet.scene.world, folder=tmp_path)
 
 
 @pytest.fixture

@@ -98,9 +98,8 @@ class ClusterBehindEngine:
     def read(self, kind: str, name: str, namespace: str | None = None) -> dict[str, Any] | None:
         """One object by its kind's name (`Secret`, `ConfigMap`, …), None when there is none."""
         known = next(one for one in kinds.KINDS if one.name == kind)
-        root = f"/apis/{known.group}/v1" if known.group else "/api/v1"
         place = f"/namespaces/{namespace}" if namespace else ""
-        return self._real.read(f"{root}{place}/{known.plural}/{name}")
+        return self._real.read(f"{known.root}{place}/{known.plural}/{name}")
 
     def close(self) -> None:
         """Give the connections back."""

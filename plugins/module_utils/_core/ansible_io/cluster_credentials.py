@@ -127,7 +127,7 @@ def _take(module: AnsibleModule, session: Session, asked: AccessRequest) -> dict
         "cluster_name": cluster.name,
         "subject": asked.subject,
         "account": asked.account,
-        "diff": {"before": _told(standing), "after": {}},
+        "diff": {"before": standing.to_data() if standing else {}, "after": {}},
     }
 
 
@@ -140,18 +140,6 @@ def _result(
         "dest": str(file.path),
         "cluster_name": cluster.name,
         "endpoint": cluster.outputs.endpoint if cluster.outputs else None,
-        **_told(stated),
-        "diff": {"before": _told(before), "after": _told(stated)},
-    }
-
-
-def _told(stated: Stated | None) -> dict[str, Any]:
-    if stated is None:
-        return {}
-    return {
-        "cluster_id": str(stated.cluster_id),
-        "subject": stated.subject,
-        "account": stated.account,
-        "namespaces": list(stated.namespaces),
-        "expires_at": stated.expires_at.isoformat(),
+        **stated.to_data(),
+        "diff": {"before": before.to_data() if before else {}, "after": stated.to_data()},
     }

@@ -79,16 +79,29 @@ def _tenant(item: Mapping[str, Any]) -> object:
     return item.get("tenantId", PLATFORM_TENANT)
 
 
-def _substrate(pool_path: KeyPath, pool: Mapping[str, Any], accounts: Mapping[str, Mapping[str, Any]]) -> Told:
+def _substrate_of(pool: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A pool's substrate; empty for none, and for what is none."""
     policy = pool.get("policy")
     substrate = policy.get("substrate") if isinstance(policy, Mapping) else None
-    if not isinstance(substrate, Mapping):
+    return substrate if isinstance(substrate, Mapping) else {}
+
+
+def _account_of(
+    substrate: Mapping[str, Any], accounts: Mapping[str, Mapping[str, Any]]
+) -> tuple[Mapping[str, Any] | None, str | None]:
+    """The account that a substrate names, and its provider; None for what is not known."""
+    name = substrate.get("account")
+    account = accounts.get(name) if isinstance(name, str) else None
+    return account, None if account is None else provider_of(account)
+
+
+def _substrate(pool_path: KeyPath, pool: Mapping[str, Any], accounts: Mapping[str, Mapping[str, Any]]) -> Told:
+    substrate = _substrate_of(pool)
+    if not substrate:
         return
     path = (*pool_path, "policy", "substrate")
-    name = substrate.get("account")
-    yield from _refers((*path, "account"), name, accounts, "provider account", "providerAccounts")
-    account = accounts.get(name) if isinstance(name, str) else None
-    provider = None if account is None else provider_of(account)
+    yield from _refers((*path, "account"), substrate.get("account"), accounts, "provider account", "providerAccounts")
+    account, provider = _account_of(substrate, accounts)
     can = CAPABILITIES[provider] if provider else None
     for flavor_path, flavor in _items(substrate, "flavors"):
         yield from _duplicates(texts((*path, *flavor_path, "zones"), flavor.get("zones")))
@@ -126,13 +139,10 @@ def _adopted_twice(document: Mapping[str, Any], accounts: Mapping[str, Mapping[s
     """One cluster backs one pool: two that name it, in whatever spelling, are told of each other."""
     seen: dict[tuple[str, str], str] = {}
     for path, pool in _items(document, "pools"):
-        policy = pool.get("policy")
-        substrate = policy.get("substrate") if isinstance(policy, Mapping) else None
-        cluster = substrate.get("cluster") if isinstance(substrate, Mapping) else None
-        name = substrate.get("account") if isinstance(substrate, Mapping) else None
+        substrate = _substrate_of(pool)
+        cluster, name = substrate.get("cluster"), substrate.get("account")
         adopt = cluster.get("adopt") if isinstance(cluster, Mapping) else None
-        account = accounts.get(name) if isinstance(name, str) else None
-        provider = None if account is None else provider_of(account)
+        _account, provider = _account_of(substrate, accounts)
         adopted = parse_adopt_id(provider, adopt) if provider is not None and isinstance(adopt, str) else None
         if adopted is None:
             continue

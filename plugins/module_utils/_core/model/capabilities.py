@@ -29,6 +29,7 @@ class Capabilities:
         disk_size: the nodes' disk size can be chosen.
         disk_type: the nodes' disk type can be chosen.
         per_zone_counts: `nodes` counts per zone; else it is the total.
+        cluster_zones: a cluster has zones of its own for node pools that name none, whatever zones its account names.
         empty_label_values: a Kubernetes label may have no value.
         max_mark_key: characters of a label's or taint's key.
         max_node_pool_name: characters of a node pool's name.
@@ -45,6 +46,7 @@ class Capabilities:
     disk_size: bool
     disk_type: bool
     per_zone_counts: bool
+    cluster_zones: bool
     empty_label_values: bool
     max_mark_key: int
     max_node_pool_name: int
@@ -65,6 +67,7 @@ CAPABILITIES: dict[str, Capabilities] = {
         disk_size=True,
         disk_type=False,
         per_zone_counts=True,
+        cluster_zones=False,
         empty_label_values=False,
         max_mark_key=63,
         max_node_pool_name=63,
@@ -82,6 +85,7 @@ CAPABILITIES: dict[str, Capabilities] = {
         disk_size=True,
         disk_type=True,
         per_zone_counts=True,
+        cluster_zones=True,
         empty_label_values=True,
         max_mark_key=_KUBERNETES_KEY_CHARACTERS,
         max_node_pool_name=40,
@@ -100,6 +104,7 @@ CAPABILITIES: dict[str, Capabilities] = {
         disk_size=False,
         disk_type=False,
         per_zone_counts=False,
+        cluster_zones=False,
         empty_label_values=True,
         max_mark_key=_KUBERNETES_KEY_CHARACTERS,
         max_node_pool_name=40,

@@ -23,6 +23,7 @@
     ├── ClusterError              the Kubernetes API side
     │   ├── ClusterUnreachable    no answer, or a 5xx: unknown, so nothing is concluded from it
     │   ├── ClusterAccessDenied   401 or 403
+    │   │   └── ClusterCredentialRefused  401
     │   ├── ClusterConflict       409: changed under us; read again
     │   ├── ClusterObjectMissing  404
     │   ├── ClusterInvalid        422: it will never be taken as it is

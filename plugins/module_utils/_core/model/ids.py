@@ -120,3 +120,8 @@ def cluster_name(pool_id: PoolId) -> str:
 def adopted_node_pool_name(pool_id: PoolId, flavor: str) -> str:
     """The provider-side name of a flavor's node pool on an adopted cluster: `bc-<last 6 of the pool id>-<flavor>`."""
     return f"bc-{pool_id[-_SHORT_CHARACTERS:]}-{flavor}"
+
+
+def flavor_node_pool_name(pool_id: PoolId, flavor: str, *, adopted: bool) -> str:
+    """The provider-side name of a flavor's node pool: the flavor's own, but on an adopted cluster."""
+    return adopted_node_pool_name(pool_id, flavor) if adopted else flavor

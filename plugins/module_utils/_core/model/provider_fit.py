@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from .capabilities import CAPABILITIES, MAX_NODE_POOLS
 from .declared import AdoptCluster, CreateCluster, FleetConfig, Pool, Substrate
 from .errors import Problem
-from .ids import PoolId, adopted_node_pool_name
+from .ids import PoolId, flavor_node_pool_name
 
 _ANY_POOL = PoolId("pool_??????")
 """In the place of an id that is not made yet: as much of it as stands in the name of a node pool."""
@@ -37,7 +37,7 @@ def names_too_long(config: FleetConfig) -> Iterator[Problem]:
         can = CAPABILITIES[provider]
         adopted = isinstance(substrate.cluster, AdoptCluster)
         for index, flavor in enumerate(substrate.flavors):
-            name = adopted_node_pool_name(_ANY_POOL, flavor.name) if adopted else flavor.name
+            name = flavor_node_pool_name(_ANY_POOL, flavor.name, adopted=adopted)
             if len(name) > can.max_node_pool_name:
                 yield Problem(
                     path=f"{path}.flavors[{index}].name",

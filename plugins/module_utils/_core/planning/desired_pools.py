@@ -167,7 +167,7 @@ def _new_node_pool(cluster: ClusterRecord, pool: PoolRecord, flavor: Flavor, *, 
     return NodePoolRecord(
         id=ids.new_node_pool_id(now),
         cluster_id=cluster.id,
-        name=ids.adopted_node_pool_name(pool.id, flavor.name) if cluster.adopted else flavor.name,
+        name=ids.flavor_node_pool_name(pool.id, flavor.name, adopted=cluster.adopted),
         shape=flavor,
         state=NodePoolState.PENDING,
     )

@@ -109,8 +109,11 @@ def _new_substrate(pool: Key, substrate: Substrate) -> list[Change]:
         cluster = _change(ChangeKind.ADOPT, Resource.CLUSTER, pool, fields=fields, note=note)
     else:
         cluster = _change(ChangeKind.CREATE, Resource.CLUSTER, pool, fields=fields)
-    name = "bc-<last 6 of the pool's id>-{}" if adopted else ""
-    return [cluster, *(_new_flavor(pool, flavor, called=name.format(flavor.name)) for flavor in substrate.flavors)]
+    lead = "bc-<last 6 of the pool's id>-" if adopted else ""
+    return [
+        cluster,
+        *(_new_flavor(pool, flavor, called=lead and f"{lead}{flavor.name}") for flavor in substrate.flavors),
+    ]
 
 
 def _new_flavor(pool: Key, flavor: Flavor, *, called: str = "") -> Change:
@@ -202,12 +205,9 @@ def _vanishing_substrate(facts: PoolFacts) -> list[Change]:
     adopted = facts.record.substrate.cluster if facts.record.substrate else None
     kind = ChangeKind.DELETE
     if isinstance(adopted, AdoptCluster):
-        ours = "".join(f"{row.name}, " for _name, row in sorted(facts.flavors.items()))
+        ours = ", ".join(row.name for _name, row in sorted(facts.flavors.items())) or "none"
         kind = ChangeKind.GIVE_BACK
-        note = (
-            f"give back cluster {adopted.id}: only our node pools ({ours.removesuffix(', ') or 'none'}), bcd and our "
-            f"own access go; {note}"
-        )
+        note = f"give back cluster {adopted.id}: only our node pools ({ours}), bcd and our own access go; {note}"
     cluster = _change(kind, Resource.CLUSTER, pool, fields=vanishing(values), note=note)
     return [cluster, *(_undeclared_flavor(pool, row, prune=True) for _name, row in sorted(facts.staying.items()))]
 

@@ -88,7 +88,7 @@ def warnings(
 def _with_zones(substrate: Substrate, account: Account) -> AdoptCluster | None:
     """The cluster, if it and not the account says where flavors without zones stand: an adopted one at GKE (spec)."""
     cluster = substrate.cluster
-    return cluster if account.provider == "gcp" and isinstance(cluster, AdoptCluster) else None
+    return cluster if CAPABILITIES[account.provider].cluster_zones and isinstance(cluster, AdoptCluster) else None
 
 
 def _read_zones(pool: Pool, recorded: Index) -> frozenset[str]:

@@ -36,11 +36,11 @@ def node_pool_spec(
     Arguments:
         account: with its places read, where the provider counts nodes per zone. One that has none leaves the zones to
             its provider: the totals are then those of one zone, and the driver knows in how many the node pool stands.
-            So does an adopted cluster with zones of its own (GKE), whatever zones its account names.
+            So does an adopted cluster where clusters have zones of their own (`capabilities.cluster_zones`).
     """
     shape = record.shape
     zone_of = account.places or {}
-    wanted = set(shape.zones) or set(() if cluster.adopted and _are_zones(zone_of) else zone_of.values())
+    wanted = set(shape.zones) or set(() if cluster.adopted and capabilities.cluster_zones else zone_of.values())
     times = max(1, len(wanted)) if capabilities.per_zone_counts else 1
     pool_id = cluster.substrate_pool_id if record.of_flavor else None
     return NodePoolSpec(
@@ -77,11 +77,6 @@ def zones_without_places(record: NodePoolRecord, account: AccountRecord) -> tupl
 def smallest_total(spec: NodePoolSpec) -> int:
     """How many nodes it has at least, once it stands: its autoscaler may have taken it down to its lower bound."""
     return spec.bounds.least if spec.bounds else spec.nodes
-
-
-def _are_zones(zone_of: Mapping[str, str]) -> bool:
-    """Whether an account's places are but zones: it has nothing of its own there that machines are put into."""
-    return all(place == zone for place, zone in zone_of.items())
 
 
 def _places(zone_of: Mapping[str, str], wanted: set[str]) -> tuple[str, ...]:

@@ -35,6 +35,16 @@ class Stated:
     namespaces: tuple[str, ...]
     expires_at: datetime
 
+    def to_data(self) -> dict[str, Any]:
+        """Plain values, for module results. Whose it is the caller knows."""
+        return {
+            "cluster_id": str(self.cluster_id),
+            "subject": self.subject,
+            "account": self.account,
+            "namespaces": list(self.namespaces),
+            "expires_at": self.expires_at.isoformat(),
+        }
+
 
 def kubeconfig(stated: Stated, credential: ClusterCredential, *, cluster_name: str) -> str:
     """The file's text: YAML with the token in it."""
@@ -65,7 +75,7 @@ def kubeconfig(stated: Stated, credential: ClusterCredential, *, cluster_name: s
                 }
             ],
             "current-context": cluster_name,
-            "extensions": [{"name": _EXTENSION, "extension": _plain(stated)}],
+            "extensions": [{"name": _EXTENSION, "extension": {"tenant": str(stated.tenant_id), **stated.to_data()}}],
         },
         sort_keys=False,
     )
@@ -92,14 +102,3 @@ def stated_in(text: str) -> Stated | None:
         )
     except (yaml.YAMLError, LookupError, StopIteration, TypeError, ValueError, RecursionError):
         return None
-
-
-def _plain(stated: Stated) -> dict[str, Any]:
-    return {
-        "cluster_id": str(stated.cluster_id),
-        "tenant": str(stated.tenant_id),
-        "subject": stated.subject,
-        "account": stated.account,
-        "namespaces": list(stated.namespaces),
-        "expires_at": stated.expires_at.isoformat(),
-    }

@@ -29,17 +29,14 @@ def enter_cluster(ctx: PassContext) -> Outcome:
     """
     if ctx.observed is None or ctx.observed.outputs is None:
         return DONE
-    doing = f"reaching cluster {ctx.cluster.name}"
     try:
         _open(ctx, ctx.observed)
     except ClusterAccessDenied as error:
         if ctx.cluster.adopted:
-            return not_let_in(ctx, error, doing=doing)
-        return _grant_and_enter(ctx, ctx.observed, doing)
-    except ClaimHeld as error:
-        return of_error(error, doing=f"claiming cluster {ctx.cluster.name}")
+            return not_let_in(ctx, error, doing=f"reaching cluster {ctx.cluster.name}")
+        return _grant_and_enter(ctx, ctx.observed)
     except (ClusterError, ProviderError) as error:
-        return of_error(error, doing=doing)
+        return _not_entered(ctx, error)
     return DONE
 
 
@@ -107,14 +104,18 @@ def _bootstrap_again(ctx: PassContext, cluster: ObservedCluster) -> BootstrapAcc
         raise kind(f"no other credential for cluster {cluster.name}: {error}") from error
 
 
-def _grant_and_enter(ctx: PassContext, cluster: ObservedCluster, doing: str) -> Outcome:
+def _grant_and_enter(ctx: PassContext, cluster: ObservedCluster) -> Outcome:
     try:
         ctx.driver.grant_access(ctx.cluster_spec)
         _open(ctx, cluster)
     except ClusterAccessDenied:
+        doing = f"reaching cluster {ctx.cluster.name}"
         return waiting(f"{doing}: access was granted to the account's principal and is not in effect yet")
-    except ClaimHeld as error:
-        return of_error(error, doing=f"claiming cluster {ctx.cluster.name}")
     except (ClusterError, ProviderError) as error:
-        return of_error(error, doing=doing)
+        return _not_entered(ctx, error)
     return DONE
+
+
+def _not_entered(ctx: PassContext, error: ClusterError | ProviderError) -> Outcome:
+    doing = "claiming" if isinstance(error, ClaimHeld) else "reaching"
+    return of_error(error, doing=f"{doing} cluster {ctx.cluster.name}")
