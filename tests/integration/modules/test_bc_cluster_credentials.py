@@ -19,7 +19,10 @@ from ansible_collections.better_compute.fleet.emulators.kubernetes import Emulat
 from ansible_collections.better_compute.fleet.emulators.kubernetes.kinds import CLUSTER_ROLE_BINDING
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.api import ClusterApi
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.tenant_access import account_name
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import ClusterAccessDenied
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
+    ClusterAccessDenied,
+    ClusterCredentialRefused,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.tables import tables
@@ -91,7 +94,7 @@ class Kube:
         """How its cluster answers: an emulated one tells subjects from nobody, and lets none of them do a thing."""
         with self.api() as api, pytest.raises(ClusterAccessDenied) as refused:
             api.request("GET", "/api/v1/namespaces/training")
-        return "known" if "403" in str(refused.value) else "unknown"
+        return "unknown" if isinstance(refused.value, ClusterCredentialRefused) else "known"
 
 
 def own_cluster(modules: Modules, folder: Path, cloud: Cloud, *, owner: str = "acme") -> dict[str, Any]:
