@@ -34,5 +34,5 @@ class GatewayServer(WebServer):
         """
         self.heartbeats = Heartbeats(clock=clock)
         self.pin = certificate.pin
-        gateway = Gateway(store=store, clock=clock, heartbeats=self.heartbeats)
-        super().__init__(gateway, name="gateway", certificate=certificate, host=host, port=port)
+        self._gateway = Gateway(store=store, clock=clock, heartbeats=self.heartbeats)
+        super().__init__(self._gateway, name="gateway", certificate=certificate, host=host, port=port)
