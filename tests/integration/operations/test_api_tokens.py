@@ -29,6 +29,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import api_tokens, open_store
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.tables import tables
 from ansible_collections.better_compute.fleet.tests.support import rows
 from ansible_collections.better_compute.fleet.tests.support.node_pool_desk import Desk
 from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
@@ -233,7 +234,7 @@ def test_a_permission_that_a_later_version_granted_opens_nothing_here(session: S
     made = issued(session)
     with session.store.write() as tx:
         tx.change(
-            api_tokens.tables().api_tokens,
+            tables().api_tokens,
             key={"id": made.record.id},
             values={"permissions": ["compute:kubernetes:destroy", "compute:kubernetes:read"]},
         )
