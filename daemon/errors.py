@@ -22,3 +22,7 @@ class NotAsAsked(FleetError):
 
 class GatewayEnded(FleetError):
     """The gateway stopped by itself."""
+
+
+class PassesHang(FleetError):
+    """So many passes hang that only a new process helps."""
