@@ -10,6 +10,6 @@ models; server.py runs it. What is done is operations/'s: nothing here decides, 
 
 from __future__ import annotations
 
-from .server import ApiServer
+from .server import ApiServer, api_of
 
-__all__ = ["ApiServer"]
+__all__ = ["ApiServer", "api_of"]

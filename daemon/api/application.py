@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The API's ASGI application: who calls, whether that may be, what the body says; then operations/, and an answer.
 
-Every refusal is `{code, message}`, with `problems` where the body is wrong. The token is looked at before the body: what
-nobody vouches for is not read. Another tenant's clusters look as if they were not there.
+Every refusal is `{code, message}`, with `problems` where the body is wrong. The token is looked at before the body:
+what nobody vouches for is not read. Another tenant's clusters look as if they were not there.
 """
 
 from __future__ import annotations

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 
 from ..web.certificate import Certificate
@@ -31,3 +34,20 @@ class ApiServer(WebServer):
         super().__init__(
             Api(session=session, metrics=metrics), name="API", certificate=certificate, host=host, port=port
         )
+
+
+@contextmanager
+def api_of(session: Session, certificate: Certificate, *, metrics: Metrics | None = None) -> Iterator[ApiServer | None]:
+    """The API that the session's settings ask for, within the block; None where they have no [api].
+
+    Raises:
+        NoCertificate, CannotListen: as :class:`ApiServer`.
+    """
+    asked = session.settings.api
+    if asked is None:
+        yield None
+        return
+    with ApiServer(
+        session=session, certificate=certificate, host=asked.listen_host, port=asked.listen_port, metrics=metrics
+    ) as server:
+        yield server
