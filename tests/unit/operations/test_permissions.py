@@ -65,8 +65,8 @@ def session() -> Session:
 
 def test_a_call_is_done_in_the_name_of_its_token_which_is_no_operators() -> None:
     reader, needs = caller(Permission.KUBERNETES_READ), Permission.KUBERNETES_READ
-    assert acting_for(session(), reader, needs=needs, tenant_id=TEAM_A).caller == "api-token/ci"
-    assert ids.TENANT_PATTERN.fullmatch("api-token/ci") is None, "what an operator may be called in the settings"
+    assert acting_for(session(), reader, needs=needs, tenant_id=TEAM_A).caller == "api/ci"
+    assert ids.TENANT_PATTERN.fullmatch("api/ci") is None, "what an operator may be called in the settings"
 
 
 def test_there_is_no_session_for_what_a_caller_may_not_do() -> None:

@@ -101,7 +101,7 @@ def acting_for(session: Session, caller: Caller, *, needs: Permission, tenant_id
         OperationError: FORBIDDEN.
     """
     caller.require(needs, tenant_id=tenant_id)
-    return replace(session, caller=f"api-token/{caller.name}")
+    return replace(session, caller=f"api/{caller.name}")
 
 
 def login_name() -> str:
