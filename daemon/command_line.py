@@ -24,8 +24,6 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     InvalidInput,
     SchemaMismatch,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.permissions import Permission
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.api_tokens import DEFAULT_LIFETIME
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.own_process import begin_process
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.self_check import self_check
@@ -34,6 +32,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 
 from .errors import NoCertificate, NotAsAsked
 from .logs import log_to_stderr
+from .token_commands import add_token_commands
 
 _LOG = logging.getLogger(__name__)
 
@@ -101,36 +100,8 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--no-refresh", action="store_true", help="ask no provider what it holds")
         if command in {_status, _validate, _plan}:
             one.add_argument("--json", action="store_true", help="as JSON")
-    _add_token_commands(commands)
+    add_token_commands(commands)
     return parser
-
-
-def _add_token_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    text = "issue, list and revoke the tokens of the HTTP API"
-    token = commands.add_parser("token", help=text, description=text)
-    kinds = token.add_subparsers(required=True, metavar="COMMAND")
-    for name, command, text in (
-        ("create", _token_create, "issue a token, and print it: this once"),
-        ("list", _token_list, "show who has a token, for what and until when"),
-        ("revoke", _token_revoke, "make a token open nothing from now on"),
-    ):
-        one = kinds.add_parser(name, help=text, description=text)
-        one.set_defaults(command=command)
-        one.add_argument("--settings", metavar="FILE", help="the settings; else BC_FLEET_SETTINGS")
-        one.add_argument("--debug", action="store_true", help="log more, and where faults come from")
-        new = command is _token_create
-        one.add_argument("--tenant", required=new, help="whose resources it acts on" if new else "only this tenant's")
-        if new:
-            one.add_argument("name", metavar="NAME", help="what it is for; unique within the tenant")
-            one.add_argument(
-                "--permission", action="append", default=[], help=f"may be repeated: {', '.join(Permission)}"
-            )
-            one.add_argument("--lifetime", default=DEFAULT_LIFETIME, help="such as 12h or 30d (default: %(default)s)")
-        elif command is _token_revoke:
-            one.add_argument("which", metavar="NAME|ID", help="its name or id; or the token itself, if it leaked")
-        else:
-            one.add_argument("--all", action="store_true", help="those that were revoked too")
-            one.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -208,38 +179,6 @@ def _certificate(arguments: argparse.Namespace) -> int:
         _tell("the settings' [agent] pins do not name this key yet: bcd would refuse the gateway")
     _say(f"The gateway's certificate is {certificate.certificate_file}; its pin, for [agent] pins in the settings:")
     _say(certificate.pin)
-    return _WELL
-
-
-def _token_create(arguments: argparse.Namespace) -> int:
-    from .tokens import create
-
-    with open_session(_settings(arguments)) as session:
-        create(
-            session,
-            name=arguments.name,
-            tenant=arguments.tenant,
-            permissions=arguments.permission,
-            lifetime=arguments.lifetime,
-            to=sys.stdout,
-            words=sys.stderr,
-        )
-    return _WELL
-
-
-def _token_list(arguments: argparse.Namespace) -> int:
-    from .tokens import print_list
-
-    with open_session(_settings(arguments)) as session:
-        print_list(session, tenant=arguments.tenant, every=arguments.all, as_json=arguments.json, to=sys.stdout)
-    return _WELL
-
-
-def _token_revoke(arguments: argparse.Namespace) -> int:
-    from .tokens import revoke
-
-    with open_session(_settings(arguments)) as session:
-        revoke(session, which=arguments.which, tenant=arguments.tenant, to=sys.stdout)
     return _WELL
 
 
