@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import Settings
 
 from .errors import NoCertificate
-from .gateway.certificate import Certificate, ensure_certificate, read_certificate
+from .web.certificate import Certificate, ensure_certificate, read_certificate
 
 
 def gateway_certificate(settings: Settings) -> Certificate:
@@ -38,4 +38,5 @@ def is_pinned(settings: Settings, certificate: Certificate) -> bool:
 def _hosts(settings: Settings) -> list[str]:
     """The names that a person's tools may know the gateway by; bcd looks at none of them."""
     outside = urlsplit(settings.agent.gateway_url).hostname if settings.agent else None
-    return list(dict.fromkeys(host for host in (settings.gateway.listen_host, outside) if host))
+    api = settings.api.listen_host if settings.api else None
+    return list(dict.fromkeys(host for host in (settings.gateway.listen_host, api, outside) if host))
