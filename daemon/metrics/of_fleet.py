@@ -92,7 +92,9 @@ def _of_states(census: Census) -> Iterator[Metric]:
     for cluster_state in ClusterState:
         if cluster_state != ClusterState.DELETED:
             clusters.add_metric((cluster_state.value,), census.clusters.get(cluster_state, 0))
-    node_pools = GaugeMetricFamily("bc_fleetd_node_pools", "Node pools by state, all clusters together", labels=("state",))
+    node_pools = GaugeMetricFamily(
+        "bc_fleetd_node_pools", "Node pools by state, all clusters together", labels=("state",)
+    )
     for node_pool_state in NodePoolState:
         if node_pool_state != NodePoolState.DELETED:
             node_pools.add_metric((node_pool_state.value,), census.node_pools.get(node_pool_state, 0))

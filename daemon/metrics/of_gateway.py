@@ -31,7 +31,8 @@ class GatewayMetrics:
         into = CollectorRegistry() if registry is None else registry
         self._requests = Counter(
             "bc_fleetd_gateway_requests",
-            "Calls of bcd that were answered, by call and HTTP status; call is other for what is none",
+            "Calls of bcd that were answered, by call and HTTP status: 401 is a token or identity that is none, or no more,"
+            " 429 an address that showed too many of those; call is other for what is none of bcd's calls",
             ("call", "status"),
             registry=into,
         )
@@ -47,17 +48,6 @@ class GatewayMetrics:
         )
         self._refused = Counter(
             "bc_fleetd_gateway_joins_refused", "Joins that were refused, by reason", ("reason",), registry=into
-        )
-        self._heartbeats = Counter("bc_fleetd_gateway_heartbeats", "Heartbeats that were heard", registry=into)
-        self._bad = Counter(
-            "bc_fleetd_gateway_bad_credentials",
-            "Calls with a join token or identity that is none, or is none any more",
-            registry=into,
-        )
-        self._turned_away = Counter(
-            "bc_fleetd_gateway_turned_away",
-            "Calls that were not looked at, because their address had shown too many bad credentials",
-            registry=into,
         )
         self.long_polls = Gauge("bc_fleetd_gateway_long_polls", "Nodes that wait for news right now", registry=into)
         self.flushes = Histogram(
@@ -88,15 +78,3 @@ class GatewayMetrics:
     def join_refused(self, reason: str) -> None:
         """A join was refused, for one of nodes.joining.Refusal."""
         self._refused.labels(reason).inc()
-
-    def heard(self) -> None:
-        """A heartbeat was heard."""
-        self._heartbeats.inc()
-
-    def bad_credential(self) -> None:
-        """Somebody showed a credential that is none."""
-        self._bad.inc()
-
-    def turned_away(self) -> None:
-        """Somebody has to wait, whatever the credential."""
-        self._turned_away.inc()
