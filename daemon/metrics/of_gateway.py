@@ -31,7 +31,7 @@ class GatewayMetrics:
         into = CollectorRegistry() if registry is None else registry
         self._requests = Counter(
             "bc_fleetd_gateway_requests",
-            "Calls of bcd that were answered, by call and HTTP status: 401 is a token or identity that is none, or no more,"
+            "Calls of bcd that were answered, by call and HTTP status: 401 is a token or identity that is none now,"
             " 429 an address that showed too many of those; call is other for what is none of bcd's calls",
             ("call", "status"),
             registry=into,
