@@ -67,8 +67,8 @@ def carry_pass(record: logging.LogRecord) -> bool:
     """Have the line say which pass it is of. A handler's filter: it runs in the thread that logs."""
     current = current_pass()
     if current is not None:
-        vars(record).setdefault("unit" if current.of_cluster else "pool", current.unit)
-        vars(record).setdefault("pass", current.id)
+        for name, value in current.log_fields.items():
+            vars(record).setdefault(name, value)
     return True
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.pass_end import PassEnd, PassOutcome
@@ -39,8 +41,19 @@ class PassMetrics:
             buckets=_PASS_SECONDS,
             registry=registry,
         )
-        self._running = Gauge("bc_fleetd_workers_busy", "Passes that run in this process right now", registry=registry)
-        Gauge("bc_fleetd_workers", "Passes that may run in this process at once", registry=registry).set(workers)
+        self._running = Gauge(
+            "bc_fleetd_passes_running", "Passes that run in this process, those that hang too", registry=registry
+        )
+        self._hanging = Gauge(
+            "bc_fleetd_passes_hanging",
+            "Passes of this process that lost their lease, were given up, and have not come back",
+            registry=registry,
+        )
+        Gauge(
+            "bc_fleetd_workers",
+            "Passes that may run in this process at once, without those that hang",
+            registry=registry,
+        ).set(workers)
         self._calls = Counter(
             "bc_fleetd_provider_calls",
             "API calls sent to providers, each try of its own, by the SDK's name for the call",
@@ -83,6 +96,10 @@ class PassMetrics:
             self._seconds.labels(kind)
             for outcome in PassOutcome:
                 self._passes.labels(kind, outcome.value)
+
+    def count_hanging(self, count: Callable[[], int]) -> None:
+        """Have each scrape ask how many passes hang."""
+        self._hanging.set_function(count)
 
     def pass_began(self, current: CurrentPass) -> None:  # noqa: ARG002 -- which one it is does not matter here
         """A pass begins."""

@@ -80,7 +80,7 @@ def test_a_life_is_counted_from_its_first_pass_to_its_rest(fleet: Fleet) -> None
     assert calls["create_cluster", "aws"] == 1
     assert sum(calls.values()) == told.value("bc_fleetd_provider_call_duration_seconds_count", provider="aws")
     assert changes(waiting, told, "bc_fleetd_kubernetes_requests_total").keys() >= {("GET",), ("POST",)}
-    assert told.value("bc_fleetd_workers_busy") == 0
+    assert told.value("bc_fleetd_passes_running") == 0
     assert_bounded_and_without_secrets(told, fleet)
 
     fleet.scene.clock.advance(timedelta(minutes=7).total_seconds())

@@ -91,16 +91,24 @@ def test_without_its_database_a_daemon_still_tells_of_itself() -> None:
 
 def test_a_pass_is_counted_by_what_it_was_over_and_how_it_ended(metrics: Metrics) -> None:
     metrics.passes.pass_began(the_pass())
-    assert scrape(metrics).value("bc_fleetd_workers_busy") == 1
+    assert scrape(metrics).value("bc_fleetd_passes_running") == 1
     metrics.passes.pass_ended(the_pass(), PassEnd(outcome=PassOutcome.ERROR), seconds=3.0)
     metrics.passes.pass_began(the_pass(CLUSTER))
     metrics.passes.pass_ended(the_pass(CLUSTER), PassEnd(outcome=PassOutcome.SETTLED), seconds=0.1)
     told = scrape(metrics)
-    assert told.value("bc_fleetd_workers_busy") == 0
+    assert told.value("bc_fleetd_passes_running") == 0
     assert told.value("bc_fleetd_passes_total", kind="pool", outcome="error") == 1
     assert told.value("bc_fleetd_passes_total", kind="cluster", outcome="settled") == 1
     assert told.value("bc_fleetd_pass_duration_seconds_bucket", kind="pool", le="2.5") == 0
     assert told.value("bc_fleetd_pass_duration_seconds_bucket", kind="pool", le="5.0") == 1
+
+
+def test_passes_that_hang_are_counted_when_it_is_asked(metrics: Metrics) -> None:
+    hanging = [1]
+    metrics.passes.count_hanging(lambda: hanging[0])
+    assert scrape(metrics).value("bc_fleetd_passes_hanging") == 1
+    hanging[0] = 0
+    assert scrape(metrics).value("bc_fleetd_passes_hanging") == 0
 
 
 def test_each_outcome_is_there_from_the_start_so_that_its_first_time_can_be_seen(metrics: Metrics) -> None:
@@ -161,4 +169,4 @@ def test_nothing_that_grows_without_bounds_is_a_label(metrics: Metrics) -> None:
 
 def test_two_daemons_in_one_process_count_each_for_itself(metrics: Metrics) -> None:
     metrics.passes.pass_began(the_pass())
-    assert scrape(Metrics(count=census, workers=1)).value("bc_fleetd_workers_busy") == 0
+    assert scrape(Metrics(count=census, workers=1)).value("bc_fleetd_passes_running") == 0

@@ -40,6 +40,11 @@ class CurrentPass:
         """Whether it is a pass over a cluster without a pool."""
         return is_cluster_id(self.unit)
 
+    @property
+    def log_fields(self) -> dict[str, str]:
+        """What a log line of the pass carries: `unit` stands for what is no pool."""
+        return {"unit" if self.of_cluster else "pool": self.unit, "pass": self.id}
+
 
 def current_pass_of(lease: Lease) -> CurrentPass:
     """The pass that is run under a lease."""
