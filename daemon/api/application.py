@@ -39,7 +39,7 @@ from ..web.answers import STATUS, error
 from ..web.bad_tokens import BadTokens
 from ..web.requests import Refused, check_head, read_bearer, read_body
 from ..web.store_calls import StoreCalls
-from .bodies import read
+from .bodies import first_of, read
 from .call import Call
 from .calls import CALLS
 from .openapi import document
@@ -125,7 +125,10 @@ class Api:
         caller.require(call.permission, tenant_id=TenantId(body.tenant_id))
         session = replace(self._session, caller=f"api/{caller.name}")
         ask = self._slow if call.slow else self._calls
-        view = await ask.ask(partial(call.does, session, body))
+        try:
+            view = await ask.ask(partial(call.does, session, body))
+        except InvalidInput as wrong:
+            raise InvalidInput(first_of(list(as_api_spells(wrong.problems)))) from None
         if call.permission == Permission.KUBERNETES_UPDATE:
             what = f"{call.resource}.{call.method} by {caller.name} ({caller.token_id}) of tenant {caller.tenant_id}"
             _LOG.info("done: %s", what, extra={"address": vouched.address})
@@ -184,7 +187,7 @@ def _refusal(status: int, code: Code, message: str, *, close: bool = False) -> R
 
 
 def _invalid(wrong: InvalidInput) -> Response:
-    problems = [{"path": one.path, "message": one.message} for one in as_api_spells(wrong.problems)]
+    problems = [{"path": one.path, "message": one.message} for one in wrong.problems]
     return error(400, Code.INVALID_INPUT, str(wrong), problems=problems)
 
 

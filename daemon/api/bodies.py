@@ -107,7 +107,7 @@ def read(kind: type[Kind], content: bytes) -> Kind:
     if body is not None and not told:
         return body
     problems = [Problem(path=path_text(path), message=message) for path, message in told.items()]
-    raise InvalidInput(_first([*problems, *_of_the_rest(kind, data, list(told))]))
+    raise InvalidInput(first_of([*problems, *_of_the_rest(kind, data, list(told))]))
 
 
 def _of_the_rest(kind: type[Kind], data: dict[str, Any], wrong: list[KeyPath]) -> Iterator[Problem]:
@@ -155,6 +155,7 @@ def partial(kind: type[Model]) -> type[Model]:
     return made
 
 
-def _first(problems: list[Problem]) -> list[Problem]:
+def first_of(problems: list[Problem]) -> list[Problem]:
+    """As many problems as anybody reads, and how many more there are."""
     more = len(problems) - MAX_PROBLEMS
     return problems if more <= 0 else [*problems[:MAX_PROBLEMS], Problem(path="", message=f"… and {more} more")]

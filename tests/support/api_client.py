@@ -22,7 +22,7 @@ from ansible_collections.better_compute.fleet.tests.support.wire_client import t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """An answer."""
+    """An answer; the names of its headers in lower case."""
 
     status: int
     body: dict[str, Any]
@@ -53,16 +53,18 @@ class ApiClient:
         assert description_problems(method, reply) == []
         return reply
 
-    def ask(
-        self, verb: str, path: str, body: object = None, *, headers: Mapping[str, str] | None = None
-    ) -> Reply:
+    def ask(self, verb: str, path: str, body: object = None, *, headers: Mapping[str, str] | None = None) -> Reply:
         """Ask anything whose answer is JSON."""
         content = body if isinstance(body, bytes) or body is None else json.dumps(body).encode()
         told = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
         self._connection.request(verb, path, body=content, headers={**told, **(headers or {})})
         with self._connection.getresponse() as response:
             data = json.loads(response.read() or b"{}")
-            return Reply(status=response.status, body=data, headers=dict(response.getheaders()))
+            return Reply(
+                status=response.status,
+                body=data,
+                headers={name.lower(): value for name, value in response.getheaders()},
+            )
 
     @property
     def connected(self) -> bool:
