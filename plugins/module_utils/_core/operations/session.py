@@ -20,6 +20,7 @@ from ..model.clock import Clock, SystemClock
 from ..model.ids import TenantId
 from ..model.permissions import Caller, Permission
 from ..model.records import AccountRecord
+from ..model.telemetry import UNHEARD, Telemetry
 from ..store import Store, open_store
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Session:
         open_driver: gives the driver of an account.
         sleep: waits so many seconds; tests pass one that moves their clock.
         stopping: set when this process is told to end: passes then end after the step in hand.
+        telemetry: told of passes, and of what they ask providers and clusters.
     """
 
     store: Store
@@ -46,6 +48,7 @@ class Session:
     open_driver: Callable[[AccountRecord], Driver]
     sleep: Callable[[float], None]
     stopping: threading.Event = field(default_factory=threading.Event)
+    telemetry: Telemetry = UNHEARD
 
 
 Drivers = Callable[[Clock], "Callable[[AccountRecord], Driver]"]
