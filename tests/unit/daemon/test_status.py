@@ -67,7 +67,11 @@ def test_json_says_what_the_modules_say() -> None:
     written = io.StringIO()
     shown = view()
     print_json([shown], [MISSING], to=written)
-    assert json.loads(written.getvalue()) == {"substrates": [shown.to_data()], "self_check": [MISSING.to_data()]}
+    assert json.loads(written.getvalue()) == {
+        "substrates": [shown.to_data()],
+        "clusters": [],
+        "self_check": [MISSING.to_data()],
+    }
 
 
 def test_what_the_self_check_found_stands_below_the_table() -> None:
