@@ -65,17 +65,18 @@ def no_drivers(_clock: Clock) -> Callable[[AccountRecord], Driver]:
 
 
 @contextmanager
-def open_session(settings: Settings, *, drivers: Drivers = no_drivers) -> Iterator[Session]:
+def open_session(settings: Settings, *, drivers: Drivers = no_drivers, create: bool = True) -> Iterator[Session]:
     """A session on the real clock; the store is closed at the end.
 
     Arguments:
         drivers: operations.drivers.drivers, where providers are asked or passes run.
+        create: see open_store: without it nothing is made or changed by opening the database.
 
     Raises:
         StoreUnavailable, SchemaMismatch: the database cannot be used; the text says what to do.
     """
     clock = SystemClock()
-    store = open_store(settings.store.database_url)
+    store = open_store(settings.store.database_url, create=create)
     try:
         yield Session(
             store=store,
