@@ -12,9 +12,6 @@ from typing import TypeVar
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StoreUnavailable
 
-_AT_ONCE = 16
-"""Threads that wait for the database. More would only queue there."""
-
 _SECONDS = 12.0
 """For one question, the wait for a thread included: bcd gives up after 15 s, and nobody needs an answer after that."""
 
@@ -24,9 +21,13 @@ Result = TypeVar("Result")
 class StoreCalls:
     """The threads."""
 
-    def __init__(self) -> None:
-        """They come with the first questions."""
-        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="gateway-store")
+    def __init__(self, *, at_once: int) -> None:
+        """They come with the first questions.
+
+        Arguments:
+            at_once: how many threads wait for the database. More than a few would only queue there.
+        """
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="gateway-store")
 
     async def ask(self, call: Callable[[], Result]) -> Result:
         """What the call returns or raises.
