@@ -69,6 +69,7 @@ def join(store: Store, request: JoinRequest) -> Joined:
       and bookings under the new identity; but only once its old bcd is disconnected.
     - The same Node name with other GPUs is another machine and becomes a node of its own: matching.py retires the old
       one, so that what was booked on it ends.
+    - A repetition by a machine that was retired since makes it a node of its own at the cost of the first use.
 
     Returns:
         The node that this machine is.
@@ -174,12 +175,17 @@ def _use(tx: Tx, token: JoinToken, request: JoinRequest, node_id: NodeId) -> Non
         if error.code == Code.FORBIDDEN:
             _refuse_token(f"token {token.id} of pool {token.pool_id} is used up ({token.max_uses} uses)")
         raise
-    if entered != node_id:
+    if entered == node_id:
+        return
+    made = pool_nodes.node(tx, entered)
+    if made is None or made.state != NodeState.RETIRED:
         raise JoinRefused(
             Code.CONFLICT,
             "this nonce was used with another identity: clear bcd's state folder on the machine",
             reason=f"nonce of {entered} shown again with another identity, token {token.id}",
         )
+    # The machine never heard that it was let in, and was given up meanwhile: the use that it paid with is still its own.
+    join_tokens.move_use(tx, token.id, request.nonce, node_id)
 
 
 def _same_machine(nodes: tuple[PoolNode, ...], request: JoinRequest) -> PoolNode | None:
