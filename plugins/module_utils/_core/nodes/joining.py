@@ -184,7 +184,7 @@ def _use(tx: Tx, token: JoinToken, request: JoinRequest, node_id: NodeId) -> Non
             "this nonce was used with another identity: clear bcd's state folder on the machine",
             reason=f"nonce of {entered} shown again with another identity, token {token.id}",
         )
-    # The machine never heard that it was let in, and was given up meanwhile: the use that it paid with is still its own.
+    # The machine never heard that it was let in, and was given up meanwhile: the use that it paid with is its own.
     join_tokens.move_use(tx, token.id, request.nonce, node_id)
 
 

@@ -83,7 +83,8 @@ class Matching:
             bcd is silent: the reply was lost, and bcd needs a token to ask again.
         unconnected: Nodes in the list without a connected bcd; at least as many as `waiting`.
         joined_node_pools: the provider's names of the node pools of which a Node joined.
-        vanished_at: since when most Nodes are missing without anyone having asked for it; to be recorded.
+        vanished_at: since when nodes are to be retired while most Nodes are missing and nobody declared that; to be
+            recorded.
         to_confirm: whether `vanished_at` waits for another list before anybody is retired: come again soon.
     """
 
@@ -125,17 +126,18 @@ def match(
     if listed is None:
         return Matching(known=False, vanished_at=vanished_at)
     look = _Look(nodes, listed, listening=listening, now=now)
+    departures = look.departures()
     sudden = len(listed) < desired_total and 2 * len(look.missing()) > len(look.nodes)
-    since = (vanished_at or now) if sudden else None
+    # Counted from when somebody was to be retired: those whose bcd goes on without a Node confirm nothing.
+    gone = any(departure.why == Gone.NODE_MISSING for departure in departures)
+    since = (vanished_at or now) if sudden and gone else None
     to_confirm = since is not None and now - since < timedelta(seconds=CONFIRM_SECONDS)
     joined = {name for name in look.listed if look.has_joined(name)}
     owned = {owner.id for owner in look.owners.values()}
     return Matching(
         known=True,
         to_record=look.matches(closed),
-        to_retire=tuple(
-            departure for departure in look.departures() if departure.why != Gone.NODE_MISSING or not to_confirm
-        ),
+        to_retire=tuple(departure for departure in departures if departure.why != Gone.NODE_MISSING or not to_confirm),
         unmatched=tuple(
             node.id for node in look.nodes if node.id not in owned and look.live[node.id] == Liveness.CONNECTED
         ),
