@@ -10,7 +10,7 @@ refunded twice or ended under a machine that stands, and once all is well again 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +65,11 @@ class WatchedPool(LivingPool):
         assert self.secret.sha256() in {token.token_hash for token in live}
         assert {token.max_uses - token.uses for token in live} == {found.unconnected}
         assert max(token.expires_at for token in live) - self.clock.now() > timedelta(minutes=15)
+
+    def book(self) -> None:
+        """A GPU, on whatever machine has one, or on the next that has."""
+        reserve(self.store, tenant_id=self.pool.tenant_id, pool_id=self.pool.id, gpus=1)
+        self._bookings_fit()
 
     def _bookings_fit(self) -> None:
         with self.store.read() as tx:
@@ -142,7 +147,7 @@ class Lives(RuleBasedStateMachine):
     @rule()
     def somebody_books(self) -> None:
         if held(self.pool.store, self.pool.pool) < 8:
-            reserve(self.pool.store, tenant_id=self.pool.pool.tenant_id, pool_id=self.pool.pool.id, gpus=1)
+            self.pool.book()
 
     @rule(seconds=st.sampled_from([5, 20, 40, 90]))
     def time_passes(self, seconds: int) -> None:

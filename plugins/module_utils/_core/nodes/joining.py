@@ -150,6 +150,9 @@ def _enter(tx: Tx, token: JoinToken, request: JoinRequest) -> NodeId:
             devices=request.devices,
             at=tx.now,
         )
+        if before.state == NodeState.MATCHED:
+            # Its Node may be another one by now: it takes no more bookings before a list has told.
+            pool_nodes.set_node_state(tx, node_id, NodeState.JOINED)
         return node_id
     pool_nodes.add_node(
         tx,
