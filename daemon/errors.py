@@ -18,3 +18,7 @@ class NoCertificate(FleetError):
 
 class GatewayEnded(FleetError):
     """The gateway stopped by itself."""
+
+
+class PassesHang(FleetError):
+    """So many passes hang that only a new process helps."""

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import Settings
 
 from .errors import NoCertificate
-from .gateway.certificate import Certificate, ensure_certificate, read_certificate
+from .web.certificate import Certificate, ensure_certificate, read_certificate
 
 
 def gateway_certificate(settings: Settings) -> Certificate:

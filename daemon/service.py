@@ -28,7 +28,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 )
 
 from .dispatcher import Dispatcher
-from .errors import GatewayEnded
+from .errors import GatewayEnded, PassesHang
 from .gateway import GatewayServer
 from .outage import Outage
 from .own_certificate import gateway_certificate, is_pinned
@@ -50,8 +50,8 @@ _ALIVE_SECONDS = 5.0
 
 Signals = SimpleQueue[int]
 
-_GATEWAY_ENDED = 0
-"""No signal has this number."""
+_GATEWAY_ENDED, _PASSES_HANG = 0, -1
+"""What ends it beside signals: none has these numbers."""
 
 
 def run(settings: Settings, *, say: Callable[[str], None]) -> None:
@@ -63,6 +63,7 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
     Raises:
         NoCertificate, CannotListen, SchemaMismatch: it cannot begin.
         GatewayEnded: the gateway stopped by itself.
+        PassesHang: too many passes do not come back; whoever started the process is to start it again.
     """
     _open_many_files()
     with _signals() as signals, ExitStack() as stack:
@@ -82,7 +83,7 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
         )
         dispatcher = Dispatcher(session, outage=outage)
         flush = partial(_flush, session, gateway, outage)
-        with _ticking(dispatcher, flush, partial(_look_after, gateway, signals)):
+        with _ticking(dispatcher, flush, partial(_look_after, gateway, dispatcher, signals)):
             address = f"https://{settings.gateway.listen_host}:{gateway.port}"
             _LOG.info("bc-fleetd runs", extra={"address": address})
             if not is_pinned(settings, certificate):
@@ -92,9 +93,11 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
             number = signals.get()
             session.stopping.set()
             notify("STOPPING=1")
-            if number == _GATEWAY_ENDED:
+            if number in (_GATEWAY_ENDED, _PASSES_HANG):
                 dispatcher.stop(grace_seconds=_GRACE_SECONDS)
-                raise GatewayEnded("the gateway has stopped by itself: see the log")
+                if number == _GATEWAY_ENDED:
+                    raise GatewayEnded("the gateway has stopped by itself: see the log")
+                raise PassesHang(f"{dispatcher.hanging} passes hang: see the log; a new process is to go on")
             _LOG.info("told to stop (%s): steps in hand are ended", signal.Signals(number).name)
             # The gateway and the flush go on meanwhile: nobody's heartbeats are missed for a slow step.
             if not dispatcher.stop(grace_seconds=_GRACE_SECONDS):
@@ -167,12 +170,17 @@ def _flush(session: Session, gateway: GatewayServer, outage: Outage) -> None:
         outage.over()
 
 
-def _look_after(gateway: GatewayServer, signals: Signals) -> None:
-    """The scheduler is alive, or this would not run; the gateway is asked."""
-    if gateway.answers:
-        notify("WATCHDOG=1")
-    else:
+def _look_after(gateway: GatewayServer, dispatcher: Dispatcher, signals: Signals) -> None:
+    """The scheduler is alive, or this would not run; gateway and dispatcher are asked."""
+    if not gateway.answers:
         signals.put(_GATEWAY_ENDED)
+    elif dispatcher.is_stuck:
+        signals.put(_PASSES_HANG)
+    elif dispatcher.is_late:
+        # Whatever holds the dispatcher would hold an orderly end as well: the service manager ends the process.
+        _LOG.error("the dispatcher does not come back from the database: nothing is claimed")
+    else:
+        notify("WATCHDOG=1")
 
 
 def _open_many_files() -> None:

@@ -42,34 +42,22 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.j
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
-from .bad_tokens import BadTokens
+from ..web.answers import STATUS
+from ..web.answers import error as error_answer
+from ..web.bad_tokens import BadTokens
+from ..web.requests import Refused, read_bearer, read_body
+from ..web.store_calls import StoreCalls
 from .callers import Caller, Callers, callers
 from .messages import BookingsBody, HeartbeatBody, JoinBody, parse
-from .requests import Refused, read_bearer, read_body
-from .store_calls import StoreCalls
 from .waiting import BookingsWatch
 
 _LOG = logging.getLogger(__name__)
-
-_MESSAGE_CHARACTERS = 512
-"""Of an error (wire: error)."""
 
 _WRITES_AT_ONCE = 12
 """Threads that write to the database. More would only queue there."""
 
 _READS_AT_ONCE = 4
 """Threads that read from it, beside those: heartbeats never wait behind a queue of joins."""
-
-_STATUS = {
-    Code.INVALID_INPUT: 400,
-    Code.UNAUTHENTICATED: 401,
-    Code.FORBIDDEN: 403,
-    Code.NOT_FOUND: 404,
-    Code.CONFLICT: 409,
-    Code.INVALID_STATE: 409,
-    Code.QUOTA_EXCEEDED: 409,
-    Code.UNSUPPORTED: 400,
-}
 
 Answer = dict[str, Any]
 
@@ -127,16 +115,16 @@ class Gateway:
             call = _Call(address=request.client.host if request.client else "", bearer=read_bearer(request), body=body)
             return JSONResponse(await self._checked(answer, call))
         except Refused as refused:
-            return _error(refused.status, refused.code, refused.message, close=refused.close)
+            return error_answer(refused.status, refused.code, refused.message, close=refused.close)
         except OperationError as error:
-            return _error(_STATUS[error.code], error.code, str(error))
+            return error_answer(STATUS[error.code], error.code, str(error))
         except StoreUnavailable:
-            return _error(503, Code.INVALID_STATE, "the gateway cannot reach its records: come again")
+            return error_answer(503, Code.INVALID_STATE, "the gateway cannot reach its records: come again")
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception:  # noqa: BLE001 -- the last edge: told by a reply, and in the log by kind and place
             _LOG.exception("a call failed: %s", request.url.path)
-            return _error(500, Code.INVALID_STATE, "a fault of the gateway's own: come again")
+            return error_answer(500, Code.INVALID_STATE, "a fault of the gateway's own: come again")
 
     async def _checked(self, answer: Callable[[_Call], Awaitable[Answer]], call: _Call) -> Answer:
         """The answer, with the credential counted as good or bad by what became of it."""
@@ -213,9 +201,4 @@ def _standing(store: Store, node_ids: frozenset[NodeId]) -> dict[NodeId, Booking
 
 def _no_such_call(_request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 404
-    return _error(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
-
-
-def _error(status: int, code: Code, message: str, *, close: bool = False) -> JSONResponse:
-    content = {"code": str(code), "message": message[:_MESSAGE_CHARACTERS]}
-    return JSONResponse(content, status_code=status, headers={"Connection": "close"} if close else None)
+    return error_answer(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon.gateway import GatewayServer, protocol, requests, store_calls
-from ansible_collections.better_compute.fleet.daemon.gateway.bad_tokens import MOST_IN_WINDOW
+from ansible_collections.better_compute.fleet.daemon.gateway import GatewayServer
+from ansible_collections.better_compute.fleet.daemon.web import protocol, requests, store_calls
+from ansible_collections.better_compute.fleet.daemon.web.bad_tokens import MOST_IN_WINDOW
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 from ansible_collections.better_compute.fleet.tests.support import wire_schema
 from ansible_collections.better_compute.fleet.tests.support.prepared_databases import copy_of

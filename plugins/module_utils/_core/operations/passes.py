@@ -34,6 +34,9 @@ _LOOK_AGAIN_SECONDS = 0.5
 _AFTER_A_FAULT = timedelta(minutes=5)
 """A pass that failed for a reason of our own is not run again at once."""
 
+LEASE_SECONDS = work.LEASE_SECONDS
+"""A pass that takes longer without renewing its lease, which it does between its steps, has lost it."""
+
 Unit: TypeAlias = PoolId | ClusterId
 """What is leased: a pool, or a cluster that backs none."""
 

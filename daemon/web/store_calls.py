@@ -12,6 +12,9 @@ from typing import TypeVar
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StoreUnavailable
 
+_AT_ONCE = 16
+"""Threads that wait for the database. More would only queue there."""
+
 _SECONDS = 12.0
 """For one question, the wait for a thread included: bcd gives up after 15 s, and nobody needs an answer after that."""
 
@@ -21,11 +24,11 @@ Result = TypeVar("Result")
 class StoreCalls:
     """The threads."""
 
-    def __init__(self, *, at_once: int) -> None:
+    def __init__(self, *, at_once: int = _AT_ONCE) -> None:
         """They come with the first questions.
 
         Arguments:
-            at_once: how many threads wait for the database. More than a few would only queue there.
+            at_once: how many threads wait for the database.
         """
         self._threads = ThreadPoolExecutor(at_once, thread_name_prefix="gateway-store")
 
