@@ -91,7 +91,7 @@ class Load:
                 moments = self._moments(phase.joins_per_second)
                 tasks.create_task(_send(joins, moments, measured.joins, measured.late, failed, tasks))
                 if beating is not None and phase.heartbeats_per_second:
-                    beats = (lambda one=machine: one.beat() for machine in beating)  # type: ignore[misc]  # no lambda has a type
+                    beats = (lambda one=machine: one.beat() for machine in beating)
                     within = self._moments(phase.heartbeats_per_second, until=phase.seconds)
                     tasks.create_task(_send(beats, within, measured.heartbeats, measured.late, failed, tasks))
         ended = resource.getrusage(resource.RUSAGE_SELF)
@@ -167,6 +167,11 @@ def quantile(values: Sequence[float], share: float) -> float:
     """The smallest value that this share of them does not exceed; 0 when there are none."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+def milliseconds(seconds: Sequence[float]) -> str:
+    """Their p50 and p99, to be read."""
+    return f"{1000 * quantile(seconds, 0.5):.0f} and {1000 * quantile(seconds, 0.99):.0f} ms"
 
 
 async def _serve() -> None:
