@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import requests
@@ -64,7 +65,7 @@ def connection(certificate: Certificate) -> Iterator[requests.Session]:
     suppress_health_check=list(HealthCheck),
 )
 def test_every_answer_is_one_that_the_description_knows(
-    case: schemathesis.Case, api: ApiServer, caller: ApiClient, connection: requests.Session
+    case: schemathesis.Case[Any], api: ApiServer, caller: ApiClient, connection: requests.Session
 ) -> None:
     # Each case of this check is two more calls on connections of their own: those that are made at random will do.
     at_random = case.meta is not None and case.meta.phase.name == TestPhase.FUZZING
