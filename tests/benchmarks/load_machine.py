@@ -106,7 +106,7 @@ async def connect(gateway: Gateway) -> Connection:
         CallFailed: it cannot be had.
     """
     # Of this process only: it is nothing but the load.
-    asyncio.sslproto.SSLProtocol.max_size = _READ_BYTES  # type: ignore[attr-defined]  # the module is not declared
+    asyncio.sslproto.SSLProtocol.max_size = _READ_BYTES
     try:
         transport, connection = await asyncio.get_running_loop().create_connection(
             Connection, "127.0.0.1", gateway.port, ssl=pinned_context(), server_hostname=""

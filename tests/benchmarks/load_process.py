@@ -91,7 +91,7 @@ class Load:
                 moments = self._moments(phase.joins_per_second)
                 tasks.create_task(_send(joins, moments, measured.joins, measured.late, failed, tasks))
                 if beating is not None and phase.heartbeats_per_second:
-                    beats = (lambda one=machine: one.beat() for machine in beating)  # type: ignore[misc]  # no lambda has a type
+                    beats = (lambda one=machine: one.beat() for machine in beating)
                     within = self._moments(phase.heartbeats_per_second, until=phase.seconds)
                     tasks.create_task(_send(beats, within, measured.heartbeats, measured.late, failed, tasks))
         ended = resource.getrusage(resource.RUSAGE_SELF)
