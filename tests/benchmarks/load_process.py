@@ -169,6 +169,11 @@ def quantile(values: Sequence[float], share: float) -> float:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
 
+def milliseconds(seconds: Sequence[float]) -> str:
+    """Their p50 and p99, to be read."""
+    return f"{1000 * quantile(seconds, 0.5):.0f} and {1000 * quantile(seconds, 0.99):.0f} ms"
+
+
 async def _serve() -> None:
     load = Load()
     lines = asyncio.StreamReader(limit=2**26)

@@ -29,20 +29,31 @@ def test_while_the_provider_is_out_of_reach_ready_nodes_are_cared_for(fleet: Fle
     assert fleet.one_pass().record.message == ""
 
 
-def test_while_the_clusters_api_is_out_of_reach_nobody_is_retired_and_the_state_says_why(fleet: Fleet) -> None:
+def test_while_the_clusters_api_is_out_of_reach_for_an_hour_nobody_is_retired_and_the_state_says_why(
+    fleet: Fleet,
+) -> None:
     fleet.join_all(document())
-    lost = next(iter(fleet.nodes()))
+    before = fleet.nodes()
+    lost = next(iter(before))
     fault = fleet.scene.engine.faults.add("kubernetes", "*", DOWN, times=None)
     fleet.scene.world.aws.lose_instance(fleet.instance_of(lost))
-    fleet.live(minutes=2)
-    assert lost in fleet.nodes()
-    assert fleet.view().record.state == SubstrateState.READY
-    assert "reaching cluster" in fleet.view().record.message
+    for _ in range(6):
+        fleet.live(minutes=10)
+        assert fleet.nodes().keys() == before.keys(), "its machine is gone, and nobody can say that its Node is"
+        view = fleet.view().record
+        assert view.state == SubstrateState.READY
+        assert "reaching cluster" in view.message
+        assert "503" in view.message
+    assert fleet.events("node.retired") == ()
 
     fleet.scene.engine.faults.remove(fault)
-    fleet.live(until=lambda: lost not in fleet.nodes(), minutes=6)
+    fleet.live(until=fleet.at_rest, minutes=10)
+    view = fleet.view().record
+    assert (view.state, view.message) == (SubstrateState.READY, "")
     assert lost not in fleet.nodes()
-    assert fleet.view().record.message == ""
+    assert view.nodes_joined == view.nodes_listed == 3, "the machine in its place has joined"
+    kept = {name: node.identity_hash for name, node in fleet.nodes().items() if name in before}
+    assert kept == {name: node.identity_hash for name, node in before.items() if name != lost}
 
 
 def test_a_node_list_that_breaks_off_retires_nobody(fleet: Fleet) -> None:

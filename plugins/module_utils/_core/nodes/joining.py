@@ -84,6 +84,7 @@ def join(store: Store, request: JoinRequest) -> Joined:
       and bookings under the new identity; but only once its old bcd is disconnected.
     - The same Node name with other GPUs is another machine and becomes a node of its own: matching.py retires the old
       one, so that what was booked on it ends.
+    - A repetition by a machine that was retired since makes it a node of its own at the cost of the first use.
 
     Returns:
         The node that this machine is.
@@ -171,6 +172,9 @@ def _enter(tx: Tx, token: JoinToken, request: JoinRequest) -> NodeId:
             devices=request.devices,
             at=tx.now,
         )
+        if before.state == NodeState.MATCHED:
+            # Its Node may be another one by now: it takes no more bookings before a list has told.
+            pool_nodes.set_node_state(tx, node_id, NodeState.JOINED)
         return node_id
     pool_nodes.add_node(
         tx,
@@ -197,13 +201,18 @@ def _use(tx: Tx, token: JoinToken, request: JoinRequest, node_id: NodeId) -> Non
             used_up = f"token {token.id} of pool {token.pool_id} is used up ({token.max_uses} uses)"
             _refuse_token(Refusal.USED_UP_TOKEN, used_up)
         raise
-    if entered != node_id:
+    if entered == node_id:
+        return
+    made = pool_nodes.node(tx, entered)
+    if made is None or made.state != NodeState.RETIRED:
         raise JoinRefused(
             Code.CONFLICT,
             "this nonce was used with another identity: clear bcd's state folder on the machine",
             why=Refusal.OTHER_IDENTITY,
             reason=f"nonce of {entered} shown again with another identity, token {token.id}",
         )
+    # The machine never heard that it was let in, and was given up meanwhile: the use that it paid with is its own.
+    join_tokens.move_use(tx, token.id, request.nonce, node_id)
 
 
 def _same_machine(nodes: tuple[PoolNode, ...], request: JoinRequest) -> PoolNode | None:
