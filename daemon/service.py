@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import resource
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from queue import Empty, SimpleQueue
@@ -27,12 +27,14 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     open_session,
 )
 
+from .api import api_of
 from .dispatcher import Dispatcher
 from .errors import GatewayEnded, PassesHang
 from .gateway import GatewayServer
 from .outage import Outage
 from .own_certificate import gateway_certificate, is_pinned
 from .service_manager import notify, watchdog_seconds
+from .web.server import WebServer
 
 _LOG = logging.getLogger(__name__)
 
@@ -81,22 +83,25 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
                 port=settings.gateway.listen_port,
             )
         )
+        api = stack.enter_context(api_of(session, certificate))
+        servers: list[WebServer] = [gateway] if api is None else [gateway, api]
         dispatcher = Dispatcher(session, outage=outage)
         flush = partial(_flush, session, gateway, outage)
-        with _ticking(dispatcher, flush, partial(_look_after, gateway, dispatcher, signals)):
+        with _ticking(dispatcher, flush, partial(_look_after, servers, dispatcher, signals)):
             address = f"https://{settings.gateway.listen_host}:{gateway.port}"
             _LOG.info("bc-fleetd runs", extra={"address": address})
             if not is_pinned(settings, certificate):
                 _LOG.warning("the settings' [agent] pins do not name this gateway's key, %s", certificate.pin)
             notify("READY=1")
-            say(f"bc-fleetd runs passes, and answers bcd at {address} (pin {certificate.pin})")
+            also = f"; its API is at https://{settings.api.listen_host}:{api.port}" if settings.api and api else ""
+            say(f"bc-fleetd runs passes, and answers bcd at {address} (pin {certificate.pin}){also}")
             number = signals.get()
             session.stopping.set()
             notify("STOPPING=1")
             if number in (_GATEWAY_ENDED, _PASSES_HANG):
                 dispatcher.stop(grace_seconds=_GRACE_SECONDS)
                 if number == _GATEWAY_ENDED:
-                    raise GatewayEnded("the gateway has stopped by itself: see the log")
+                    raise GatewayEnded("the gateway or the API has stopped by itself: see the log")
                 raise PassesHang(f"{dispatcher.hanging} passes hang: see the log; a new process is to go on")
             _LOG.info("told to stop (%s): steps in hand are ended", signal.Signals(number).name)
             # The gateway and the flush go on meanwhile: nobody's heartbeats are missed for a slow step.
@@ -170,9 +175,9 @@ def _flush(session: Session, gateway: GatewayServer, outage: Outage) -> None:
         outage.over()
 
 
-def _look_after(gateway: GatewayServer, dispatcher: Dispatcher, signals: Signals) -> None:
-    """The scheduler is alive, or this would not run; gateway and dispatcher are asked."""
-    if not gateway.answers:
+def _look_after(servers: Sequence[WebServer], dispatcher: Dispatcher, signals: Signals) -> None:
+    """The scheduler is alive, or this would not run; the servers and the dispatcher are asked."""
+    if not all(server.answers for server in servers):
         signals.put(_GATEWAY_ENDED)
     elif dispatcher.is_stuck:
         signals.put(_PASSES_HANG)
