@@ -134,7 +134,8 @@ def _again(tx: Tx, token: JoinToken, known: PoolNode, request: JoinRequest) -> J
 
 
 def _enter(tx: Tx, token: JoinToken, request: JoinRequest) -> NodeId:
-    before = _same_machine(pool_nodes.pool_nodes(tx, token.pool_id), request)
+    name = expected_node_name(request.reported_node_name, request.hostname)
+    before = _same_machine(pool_nodes.nodes_named(tx, token.pool_id, name), request)
     if before is not None:
         _must_be_disconnected(tx, before)
     node_id = before.id if before is not None else ids.new_node_id(tx.now)
@@ -185,17 +186,14 @@ def _use(tx: Tx, token: JoinToken, request: JoinRequest, node_id: NodeId) -> Non
 def _same_machine(nodes: tuple[PoolNode, ...], request: JoinRequest) -> PoolNode | None:
     """The node that this machine was before it lost its identity; the latest, should there be several.
 
+    Arguments:
+        nodes: the pool's of the machine's name.
+
     GPUs carry ids of their own, so a machine that has one in common with a node of the same name is that machine, and
     one that has none is another that got its name. Without GPUs nothing can be booked, and the name alone decides.
     """
-    name = expected_node_name(request.reported_node_name, request.hostname)
     shown = {device.id for device in request.devices}
-    same = [
-        node
-        for node in nodes
-        if expected_node_name(node.reported_node_name, node.hostname) == name
-        and ({device.id for device in node.devices} & shown or not (node.devices or shown))
-    ]
+    same = [node for node in nodes if {device.id for device in node.devices} & shown or not (node.devices or shown)]
     return max(same, key=lambda node: (node.joined_at, node.id), default=None)
 
 
