@@ -9,6 +9,7 @@ Every refusal is `{code, message}` (wire/). 401 is said of an unknown credential
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -42,6 +43,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.j
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
+from ..metrics import GatewayMetrics
 from ..web.answers import STATUS
 from ..web.answers import error as error_answer
 from ..web.bad_tokens import BadTokens
@@ -74,12 +76,14 @@ class _Call:
 class Gateway:
     """What the calls share."""
 
-    def __init__(self, *, store: Store, clock: Clock, heartbeats: Heartbeats) -> None:
+    def __init__(self, *, store: Store, clock: Clock, heartbeats: Heartbeats, metrics: GatewayMetrics) -> None:
         """Keep the doors.
 
         Arguments:
             heartbeats: where heartbeats are noted; whoever runs the gateway flushes them.
+            metrics: counts what is answered.
         """
+        self._metrics = metrics
         self._store = store
         self._clock = clock
         self._heartbeats = heartbeats
@@ -93,8 +97,8 @@ class Gateway:
         """The ASGI application."""
         calls = (("/v1/join", self._join), ("/v1/heartbeat", self._heartbeat), ("/v1/bookings", self._bookings))
         application = Starlette(
-            routes=[Route(path, partial(self._answer, call), methods=["POST"]) for path, call in calls],
-            exception_handlers={HTTPException: _no_such_call},
+            routes=[Route(path, partial(self._counted, call, path), methods=["POST"]) for path, call in calls],
+            exception_handlers={HTTPException: self._no_such_call},
         )
         application.router.redirect_slashes = False
         return application
@@ -107,6 +111,12 @@ class Gateway:
         """Ask the store nothing more."""
         self._calls.close()
         self._reads.close()
+
+    async def _counted(self, answer: Callable[[_Call], Awaitable[Answer]], path: str, request: Request) -> Response:
+        began = time.monotonic()
+        response = await self._answer(answer, request)
+        self._metrics.answered(path.rpartition("/")[2], response.status_code, seconds=time.monotonic() - began)
+        return response
 
     async def _answer(self, answer: Callable[[_Call], Awaitable[Answer]], request: Request) -> Response:
         try:
@@ -135,6 +145,7 @@ class Gateway:
             answered = await answer(call)
         except OperationError as error:
             if isinstance(error, JoinRefused):
+                self._metrics.join_refused(error.why)
                 _LOG.warning("a join was refused: %s", error.reason, extra={"address": call.address})
             if error.code == Code.UNAUTHENTICATED:
                 self._bad_tokens.bad(call.address, call.bearer, now=now)
@@ -153,6 +164,7 @@ class Gateway:
             devices=body.inventory.devices,
         )
         joined = await self._calls.ask(partial(join, self._store, wanted))
+        self._metrics.joined(joined.pool_id)
         _LOG.info("a node joined", extra={"pool": joined.pool_id, "node": joined.node_id, "address": call.address})
         return {"nodeId": joined.node_id, "heartbeatSeconds": HEARTBEAT_SECONDS}
 
@@ -178,7 +190,8 @@ class Gateway:
         caller = await self._caller(call.bearer, body.node_id)
         standing = caller.standing
         if standing.version == body.version:
-            changed = await self._watch.changed(caller.node.id, body.version, seconds=body.wait_seconds)
+            with self._metrics.long_polls.track_inprogress():
+                changed = await self._watch.changed(caller.node.id, body.version, seconds=body.wait_seconds)
             standing = changed or standing
         return {
             "version": standing.version,
@@ -193,12 +206,12 @@ class Gateway:
             raise OperationError(Code.FORBIDDEN, "this identity is another node's")
         return caller
 
+    def _no_such_call(self, _request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        self._metrics.answered("", status, seconds=0.0)
+        return error_answer(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
+
 
 def _standing(store: Store, node_ids: frozenset[NodeId]) -> dict[NodeId, Bookings]:
     with store.read() as tx:
         return bookings_for_nodes(tx, node_ids)
-
-
-def _no_such_call(_request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 404
-    return error_answer(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")

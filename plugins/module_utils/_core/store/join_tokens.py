@@ -112,6 +112,11 @@ def _counting_uses() -> Select[Any]:
     return select(func.count()).select_from(uses).where(uses.c.token_id == bindparam("a_token"))
 
 
+def move_use(tx: Tx, token_id: TokenId, nonce: str, node_id: NodeId) -> None:
+    """The use that was spent with this nonce has made another node: the first one is retired."""
+    tx.change(tables().token_uses, key={"token_id": token_id, "nonce": nonce}, values={"node_id": node_id})
+
+
 def _tokens() -> Select[Any]:
     from sqlalchemy import func, select
 
