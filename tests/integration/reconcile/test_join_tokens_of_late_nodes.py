@@ -34,9 +34,10 @@ SELDOM = {"BC_FLEET_RECONCILE_CONVERGING_SECONDS": "120"}
 
 @pytest.fixture
 def fleet(make_fleet: MakeFleet) -> Fleet:
-    """A fleet that has joined, with one node."""
+    """A fleet of one node that has joined and was heard since."""
     made = make_fleet(**SELDOM)
     made.join_all(of_nodes(1))
+    made.live(minutes=1)
     return made
 
 
