@@ -69,7 +69,9 @@ def test_an_empty_list_of_an_autoscaled_pool_must_be_confirmed_too_and_soon(flee
         cluster.remove_node(name)
     fleet.scene.clock.advance(45)
     record = fleet.one_pass().record
-    assert (record.nodes_listed, len(fleet.nodes())) == (0, 2), "the autoscaler may have done it, but nobody declared it"
+    assert (record.nodes_listed, len(fleet.nodes())) == (0, 2), (
+        "the autoscaler may have done it, but nobody declared it"
+    )
     fleet.scene.clock.advance(26)
     fleet.run_due()
     assert fleet.nodes() == {}

@@ -118,6 +118,16 @@ class TestANewUidUnderAnOldName:
         found = compare([matched("ip-1")], [node])
         assert (owner_of(found, "node_ip-1"), found.to_retire) == ("new", ())
 
+    @pytest.mark.parametrize(
+        ("joined_ago", "owner"), [(10, "uid-ip-1"), (60, None)], ids=["joined on it", "joined before it"]
+    )
+    def test_a_bcd_that_was_matched_to_none_before_is_of_the_machine_on_which_it_joined(
+        self, joined_ago: int, owner: str | None
+    ) -> None:
+        node = machine("ip-1", joined=NOW - joined_ago * SECOND, seen=NOW - 10 * SECOND)
+        found = compare([node], [listed("ip-1", age=20 * SECOND)])
+        assert (owner_of(found, "node_ip-1"), found.waiting) == (owner, () if owner else ("ip-1",))
+
     def test_a_bcd_that_was_last_heard_about_when_the_new_node_appeared_is_left_open(self) -> None:
         node = listed("ip-1", uid="new", age=20 * SECOND)
         found = compare([matched("ip-1", seen=NOW - 15 * SECOND)], [node])
