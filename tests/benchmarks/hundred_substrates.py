@@ -50,7 +50,7 @@ _REAL_CLUSTERS: Final = 4
 _REAL: Final = _REAL_CLUSTERS * _NODES_A_ZONE * _ZONES
 """Nodes whose machine runs the real bcd."""
 
-_JOINS_PER_SECOND: Final = 100
+_JOINS_PER_SECOND: Final = 60
 _HEARTBEATS_PER_SECOND: Final = 500
 _SECONDS: Final = 90
 """A pass a minute for each pool, and some more of them: what fell due meanwhile has been passed over then."""
@@ -65,7 +65,7 @@ _GOODBYE_SECONDS: Final = 30
 
 def measure(_folder: Path) -> Iterator[Item]:
     """Converge the pools, have all machines join, then watch for a minute and a half."""
-    with tempfile.TemporaryDirectory(prefix="bc-bench-") as made, _running_world() as world:
+    with tempfile.TemporaryDirectory(prefix="bc-bench-") as made, _running_world(Path(made) / "world.log") as world:
         folder = Path(made)
         environment = _environment(folder, world)
         _apply(environment)
@@ -83,7 +83,10 @@ def _measure(world: _World, daemon: Daemon, load: Load, kept: Records) -> tuple[
     _wait("ready pools", kept.ready, _POOLS)
     _wait("joined machines with the real bcd", kept.joined, _REAL)
     converged, setting_up = daemon.resident_bytes(), time.monotonic() - began
-    phase = Phase(gateway=daemon.gateway, joins=world.joins(), joins_per_second=_JOINS_PER_SECOND, polls=True)
+    _wait("uses of the tokens that are left", kept.places, _NODES - _REAL)
+    phase = Phase(
+        gateway=daemon.gateway, joins=world.joins(), joins_per_second=_JOINS_PER_SECOND, patient=True, polls=True
+    )
     if len(phase.joins) != _NODES - _REAL or not all(token for token, _name in phase.joins):
         raise Failed(f"{len(phase.joins)} Nodes wait for their machine, some of them without a token")
     joined = load.run(phase)
@@ -145,9 +148,12 @@ class _World:
 
 
 @contextmanager
-def _running_world() -> Iterator[_World]:
+def _running_world(log: Path) -> Iterator[_World]:
     command = [sys.executable, "-m", f"{_PACKAGE}.tests.benchmarks.many_nodes_world", str(_REAL_CLUSTERS)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+    ):
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -170,7 +176,7 @@ def _environment(folder: Path, world: _World) -> dict[str, str]:
         **world.environment,
         "BC_FLEET_GATEWAY_LISTEN_PORT": str(port),
         "BC_FLEET_RECONCILE_SETTLED_SECONDS": str(_SETTLED_SECONDS),
-        "BC_FLEET_AGENT_IMAGE": AGENT["BC_FLEET_AGENT_IMAGE"],
+        **AGENT,
         "BC_FLEET_AGENT_GATEWAY_URL": f"https://127.0.0.1:{port}",
     }
     _seconds, said = run_process([*COMMAND, "certificate"], environment=environment, folder=folder)
