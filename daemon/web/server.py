@@ -173,5 +173,5 @@ def _listen(name: str, host: str, port: int) -> Listener:
 class _Loop(asyncio.SelectorEventLoop):
     """An event loop whose servers wait for a handshake as long as for a head; asyncio's own is a minute."""
 
-    async def create_server(self, *args: Any, **options: Any) -> asyncio.Server:  # type: ignore[override] # all alike
+    async def create_server(self, *args: Any, **options: Any) -> asyncio.Server:
         return await super().create_server(*args, **{"ssl_handshake_timeout": HEAD_SECONDS, **options})
