@@ -20,6 +20,7 @@ import time
 from collections.abc import Callable
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StoreUnavailable
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.telemetry import current_pass_of
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.claiming import claim_fairly, lost
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes import (
     LEASE_SECONDS,
@@ -107,7 +108,7 @@ class Dispatcher:
             thread.start()
         except RuntimeError:  # the system gives no more threads: the lease lapses
             self._at_work.end(one)
-            _LOG.exception("a pass cannot begin", extra={"pool": one.lease.unit})
+            _LOG.exception("a pass cannot begin", extra=current_pass_of(one.lease).log_fields)
 
     def _work(self, first: PassAtWork) -> None:
         one: PassAtWork | None = first
@@ -125,7 +126,9 @@ class Dispatcher:
         finally:
             late = self._at_work.end(one)
         if late is not None:
-            _LOG.warning("a pass has come back %.0f s after it was given up", late, extra={"pool": one.lease.unit})
+            _LOG.warning(
+                "a pass has come back %.0f s after it was given up", late, extra=current_pass_of(one.lease).log_fields
+            )
             return None
         return next(iter(self._claim(1)), None)
 
@@ -147,7 +150,6 @@ class Dispatcher:
             if self._session.stopping.is_set():
                 give_back(self._session, [one.lease])
             else:
-                _LOG.debug("a pass begins", extra={"pool": one.lease.unit})
                 run_leased(self._session, one.lease)
         except StoreUnavailable as error:
             self._outage.failed(error)
@@ -170,5 +172,5 @@ class Dispatcher:
                 _LOG.error(
                     "a pass hangs and has lost its lease; it is given up, and whoever comes goes on with the pool: %s",
                     where,
-                    extra={"pool": one.lease.unit},
+                    extra=current_pass_of(one.lease).log_fields,
                 )

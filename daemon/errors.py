@@ -16,6 +16,10 @@ class NoCertificate(FleetError):
     """The gateway's key and certificate cannot be read or made."""
 
 
+class NotAsAsked(FleetError):
+    """A command's arguments ask for what cannot be: whoever wrote them has to set them right."""
+
+
 class GatewayEnded(FleetError):
     """The gateway stopped by itself."""
 

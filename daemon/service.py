@@ -14,6 +14,7 @@ import resource
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from queue import Empty, SimpleQueue
 
@@ -21,6 +22,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import Settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StoreUnavailable
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.counting import count_fleet
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import (
     Session,
@@ -31,6 +33,7 @@ from .api import api_of
 from .dispatcher import Dispatcher
 from .errors import GatewayEnded, PassesHang
 from .gateway import GatewayServer
+from .metrics import Metrics
 from .outage import Outage
 from .own_certificate import gateway_certificate, is_pinned
 from .service_manager import notify, watchdog_seconds
@@ -46,6 +49,10 @@ _FLUSH_SECONDS = 2.0
 
 _GRACE_SECONDS = 10.0
 """For the steps in hand when the daemon is told to stop (design, section 9)."""
+
+_END_SECONDS = 25
+"""After being told to stop, whatever hangs: the grace, and as long again for a flush that waits for the database (its
+locks are waited for 10 s), the open requests (2 s) and the rest. Then the system ends the process."""
 
 _ALIVE_SECONDS = 5.0
 """Between two looks whether all runs, where the service manager names no time of its own."""
@@ -74,6 +81,8 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
         session = _open_session(settings, stack, signals=signals, outage=outage)
         if session is None:
             return
+        metrics = Metrics(count=partial(count_fleet, session), workers=settings.reconcile.workers)
+        session = replace(session, telemetry=metrics.passes)
         gateway = stack.enter_context(
             GatewayServer(
                 store=session.store,
@@ -81,12 +90,14 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
                 certificate=certificate,
                 host=settings.gateway.listen_host,
                 port=settings.gateway.listen_port,
+                metrics=metrics.gateway,
             )
         )
-        api = stack.enter_context(api_of(session, certificate))
+        api = stack.enter_context(api_of(session, certificate, metrics=metrics.render))
         servers: list[WebServer] = [gateway] if api is None else [gateway, api]
         dispatcher = Dispatcher(session, outage=outage)
-        flush = partial(_flush, session, gateway, outage)
+        metrics.passes.count_hanging(lambda: dispatcher.hanging)
+        flush = partial(_flush, session, gateway, outage, metrics)
         with _ticking(dispatcher, flush, partial(_look_after, servers, dispatcher, signals)):
             address = f"https://{settings.gateway.listen_host}:{gateway.port}"
             _LOG.info("bc-fleetd runs", extra={"address": address})
@@ -97,6 +108,8 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
             say(f"bc-fleetd runs passes, and answers bcd at {address} (pin {certificate.pin}){also}")
             number = signals.get()
             session.stopping.set()
+            # SIGALRM has no handler: it ends a process whose threads do not let it end.
+            signal.alarm(_END_SECONDS)
             notify("STOPPING=1")
             if number in (_GATEWAY_ENDED, _PASSES_HANG):
                 dispatcher.stop(grace_seconds=_GRACE_SECONDS)
@@ -164,11 +177,12 @@ def _ticking(dispatcher: Dispatcher, flush: Callable[[], None], look_after: Call
         scheduler.shutdown()
 
 
-def _flush(session: Session, gateway: GatewayServer, outage: Outage) -> None:
+def _flush(session: Session, gateway: GatewayServer, outage: Outage, metrics: Metrics) -> None:
     if outage.lasts():
         return
     try:
-        gateway.heartbeats.flush(session.store)
+        with metrics.gateway.flushes.time():
+            gateway.heartbeats.flush(session.store)
     except StoreUnavailable as error:
         outage.failed(error)
     else:

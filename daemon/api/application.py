@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 from starlette.applications import Starlette
@@ -33,7 +33,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     TokenRefused,
     authenticate,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session, acting_for
 
 from ..web.answers import STATUS, error
 from ..web.bad_tokens import BadTokens
@@ -122,8 +122,7 @@ class Api:
         vouched = await self._vouched(request, call.permission)
         caller = vouched.caller
         body = read(call.takes, await read_body(request, most_bytes=BODY_BYTES))
-        caller.require(call.permission, tenant_id=TenantId(body.tenant_id))
-        session = replace(self._session, caller=f"api/{caller.name}")
+        session = acting_for(self._session, caller, needs=call.permission, tenant_id=TenantId(body.tenant_id))
         ask = self._slow if call.slow else self._calls
         try:
             view = await ask.ask(partial(call.does, session, body))

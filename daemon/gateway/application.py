@@ -9,6 +9,7 @@ Every refusal is `{code, message}` (wire/). 401 is said of an unknown credential
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +34,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import NodeId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import HEARTBEAT_SECONDS
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.credentials import good_credentials
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import Heartbeats
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.joining import (
     JoinRefused,
@@ -42,12 +44,14 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.j
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
+from ..metrics import GatewayMetrics
 from ..web.answers import STATUS
 from ..web.answers import error as error_answer
 from ..web.bad_tokens import BadTokens
 from ..web.requests import Refused, read_bearer, read_body
 from ..web.store_calls import StoreCalls
 from .callers import Caller, Callers, callers
+from .good_credentials import GoodCredentials
 from .messages import BookingsBody, HeartbeatBody, JoinBody, parse
 from .waiting import BookingsWatch
 
@@ -74,12 +78,14 @@ class _Call:
 class Gateway:
     """What the calls share."""
 
-    def __init__(self, *, store: Store, clock: Clock, heartbeats: Heartbeats) -> None:
+    def __init__(self, *, store: Store, clock: Clock, heartbeats: Heartbeats, metrics: GatewayMetrics) -> None:
         """Keep the doors.
 
         Arguments:
             heartbeats: where heartbeats are noted; whoever runs the gateway flushes them.
+            metrics: counts what is answered.
         """
+        self._metrics = metrics
         self._store = store
         self._clock = clock
         self._heartbeats = heartbeats
@@ -87,14 +93,15 @@ class Gateway:
         self._calls = StoreCalls(at_once=_WRITES_AT_ONCE)
         self._reads = StoreCalls(at_once=_READS_AT_ONCE)
         self._callers = Callers(lambda identities: self._reads.ask(partial(callers, store, identities)))
+        self._good = GoodCredentials(lambda: self._reads.ask(partial(good_credentials, store)))
         self._watch = BookingsWatch(lambda nodes: self._reads.ask(partial(_standing, store, nodes)))
 
     def application(self) -> Starlette:
         """The ASGI application."""
         calls = (("/v1/join", self._join), ("/v1/heartbeat", self._heartbeat), ("/v1/bookings", self._bookings))
         application = Starlette(
-            routes=[Route(path, partial(self._answer, call), methods=["POST"]) for path, call in calls],
-            exception_handlers={HTTPException: _no_such_call},
+            routes=[Route(path, partial(self._counted, call, path), methods=["POST"]) for path, call in calls],
+            exception_handlers={HTTPException: self._no_such_call},
         )
         application.router.redirect_slashes = False
         return application
@@ -107,6 +114,12 @@ class Gateway:
         """Ask the store nothing more."""
         self._calls.close()
         self._reads.close()
+
+    async def _counted(self, answer: Callable[[_Call], Awaitable[Answer]], path: str, request: Request) -> Response:
+        began = time.monotonic()
+        response = await self._answer(answer, request)
+        self._metrics.answered(path.rpartition("/")[2], response.status_code, seconds=time.monotonic() - began)
+        return response
 
     async def _answer(self, answer: Callable[[_Call], Awaitable[Answer]], request: Request) -> Response:
         try:
@@ -129,12 +142,14 @@ class Gateway:
     async def _checked(self, answer: Callable[[_Call], Awaitable[Answer]], call: _Call) -> Answer:
         """The answer, with the credential counted as good or bad by what became of it."""
         now = self._clock.now()
-        if self._bad_tokens.must_wait(call.address, call.bearer, now=now):
+        too_many = self._bad_tokens.must_wait(call.address, call.bearer, now=now)
+        if too_many and not await self._good.include(call.bearer):
             raise Refused(429, Code.UNAUTHENTICATED, "too many credentials that are none: come again in a minute")
         try:
             answered = await answer(call)
         except OperationError as error:
             if isinstance(error, JoinRefused):
+                self._metrics.join_refused(error.why)
                 _LOG.warning("a join was refused: %s", error.reason, extra={"address": call.address})
             if error.code == Code.UNAUTHENTICATED:
                 self._bad_tokens.bad(call.address, call.bearer, now=now)
@@ -153,6 +168,7 @@ class Gateway:
             devices=body.inventory.devices,
         )
         joined = await self._calls.ask(partial(join, self._store, wanted))
+        self._metrics.joined(joined.pool_id)
         _LOG.info("a node joined", extra={"pool": joined.pool_id, "node": joined.node_id, "address": call.address})
         return {"nodeId": joined.node_id, "heartbeatSeconds": HEARTBEAT_SECONDS}
 
@@ -178,7 +194,8 @@ class Gateway:
         caller = await self._caller(call.bearer, body.node_id)
         standing = caller.standing
         if standing.version == body.version:
-            changed = await self._watch.changed(caller.node.id, body.version, seconds=body.wait_seconds)
+            with self._metrics.long_polls.track_inprogress():
+                changed = await self._watch.changed(caller.node.id, body.version, seconds=body.wait_seconds)
             standing = changed or standing
         return {
             "version": standing.version,
@@ -193,12 +210,12 @@ class Gateway:
             raise OperationError(Code.FORBIDDEN, "this identity is another node's")
         return caller
 
+    def _no_such_call(self, _request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        self._metrics.answered("", status, seconds=0.0)
+        return error_answer(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
+
 
 def _standing(store: Store, node_ids: frozenset[NodeId]) -> dict[NodeId, Bookings]:
     with store.read() as tx:
         return bookings_for_nodes(tx, node_ids)
-
-
-def _no_such_call(_request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 404
-    return error_answer(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")

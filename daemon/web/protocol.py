@@ -83,7 +83,9 @@ class WireProtocol(H11Protocol):
 
     def shutdown(self) -> None:
         """The gateway stops: an idle connection is cut, because its bcd would not hear it before its next call."""
-        super().shutdown()
+        # A transport that is closed twice forgets its connection (asyncio of Python 3.11), and cannot be cut any more.
+        if not self.transport.is_closing():
+            super().shutdown()
         if self.transport.is_closing():
             self.transport.abort()
 

@@ -109,7 +109,7 @@ def test_status_of_an_empty_fleet(settings: Path, capsys: pytest.CaptureFixture[
     assert main(["status", "--settings", str(settings)]) == 0
     assert "No pool has a substrate yet" in capsys.readouterr().out
     assert main(["status", "--json", "--settings", str(settings)]) == 0
-    assert json.loads(capsys.readouterr().out) == {"substrates": [], "self_check": []}
+    assert json.loads(capsys.readouterr().out) == {"substrates": [], "clusters": [], "self_check": []}
 
 
 def test_once_says_that_nothing_is_due(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:

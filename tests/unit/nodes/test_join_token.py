@@ -79,11 +79,11 @@ def test_an_unknown_list_leaves_everything_as_it_is() -> None:
 
 def test_more_waiting_nodes_get_more_uses() -> None:
     used = token("a", max_uses=2, uses=1)
-    assert plan(used, secret="a") == TokenPlan(resize=(used.id, 3))
+    assert plan(used, secret="a") == TokenPlan(resize=((used.id, 3),))
 
 
 def test_uses_that_nobody_needs_any_more_are_taken_back() -> None:
-    assert plan(token("a", max_uses=9), secret="a") == TokenPlan(resize=(TokenId("tok_a"), 2))
+    assert plan(token("a", max_uses=9), secret="a") == TokenPlan(resize=((TokenId("tok_a"), 2),))
 
 
 def test_a_token_is_replaced_in_time_and_the_old_one_stays_valid() -> None:
