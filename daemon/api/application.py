@@ -13,7 +13,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -78,7 +78,6 @@ class Api:
         self._bad_tokens = BadTokens()
         self._calls = StoreCalls(name="api-store")
         self._slow = StoreCalls(name="api-cluster", at_once=_SLOW_AT_ONCE, seconds=_SLOW_SECONDS)
-        self._document = json.dumps(document(CALLS), indent=1).encode()
 
     def application(self) -> Starlette:
         """The ASGI application."""
@@ -137,7 +136,7 @@ class Api:
 
     async def _describe(self, request: Request) -> Response:
         await read_body(request)
-        return Response(self._document, media_type="application/json")
+        return Response(_description(), media_type="application/json")
 
     async def _measure(self, metrics: Metrics, request: Request) -> Response:
         vouched = await self._vouched(request, Permission.METRICS_READ)
@@ -169,6 +168,11 @@ class Api:
         # Whoever may not do this for itself may not do it for anybody: said before the body is read.
         caller.require(permission, tenant_id=caller.tenant_id)
         return _Vouched(caller, address)
+
+
+@cache
+def _description() -> bytes:
+    return json.dumps(document(CALLS)).encode()
 
 
 def _sleep(session: Session, seconds: float) -> None:
