@@ -66,7 +66,7 @@ def test_an_autopilot_cluster_is_gkes_and_takes_no_node_pools(caller: ApiClient,
     assert (made.status, made.body["mode"], made.body["nodePools"]) == (200, "autopilot", [])
     pools = [{"name": "a", "machineType": "e2-standard-4", "nodeCount": 1}]
     assert caller.call(CREATE, {**auto, "name": "other", "nodePools": pools}).told == (409, "INVALID_STATE")
-    assert caller.call(CREATE, wanted(mode="autopilot")).told == (400, "UNSUPPORTED")
+    assert caller.call(CREATE, wanted(name="third", mode="autopilot")).told == (400, "UNSUPPORTED")
 
 
 def test_a_list_has_the_tenants_clusters_and_those_behind_its_pools(caller: ApiClient, desk: Desk) -> None:
@@ -120,7 +120,7 @@ def test_the_same_key_makes_one_cluster_and_tells_its_node_pools_once(
 def test_a_taken_name_is_a_conflict_and_an_unknown_account_is_not_found(caller: ApiClient) -> None:
     caller.call(CREATE, wanted())
     assert caller.call(CREATE, wanted()).told == (409, "CONFLICT")
-    assert caller.call(CREATE, wanted(account="nobodys")).told == (404, "NOT_FOUND")
+    assert caller.call(CREATE, wanted(name="other", account="nobodys")).told == (404, "NOT_FOUND")
 
 
 def test_everything_that_is_wrong_with_a_cluster_and_its_node_pools_is_told_at_once(caller: ApiClient) -> None:
@@ -159,8 +159,10 @@ def test_credentials_are_refused_while_there_is_no_cluster_and_for_an_adopted_on
     caller: ApiClient, desk: Desk
 ) -> None:
     pending = caller.call(CREATE, wanted()).body["id"]
-    adopted = rows.cluster(desk.pool.id, account_id=desk.account.id, name="theirs", adopted=True)
+    pool = rows.pool(name="adopting")
+    adopted = rows.cluster(pool.id, account_id=desk.account.id, name="theirs", adopted=True)
     with desk.session.store.write() as tx:
+        fleet.put_pool(tx, pool)
         clusters.add_cluster(tx, adopted)
     for cluster in (pending, adopted.id):
         reply = caller.call(CREDENTIALS, {**TENANT, "clusterId": cluster, "namespaces": ["jobs"]})
@@ -192,8 +194,7 @@ def test_a_substrate_is_told_with_the_specs_fields_and_no_others(
     assert caller.call(SUBSTRATE, which).told == (404, "NOT_FOUND")
     record = rows.substrate(
         desk.pool.id,
-        account_id=desk.account.id,
-        cluster_id=desk.cluster.id,
+        desk.cluster,
         state=SubstrateState.READY,
         nodes_listed=3,
         nodes_joined=1,

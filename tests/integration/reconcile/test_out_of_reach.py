@@ -10,6 +10,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet
 from ansible_collections.better_compute.fleet.tests.support.life.world import document, without_pools
 
+from .conftest import MakeFleet
+
 DOWN = Error(status=503, code="ServiceUnavailableException", message="come back later")
 
 
@@ -30,20 +32,28 @@ def test_while_the_provider_is_out_of_reach_ready_nodes_are_cared_for(fleet: Fle
 
 
 def test_while_the_clusters_api_is_out_of_reach_for_an_hour_nobody_is_retired_and_the_state_says_why(
-    fleet: Fleet,
+    make_fleet: MakeFleet,
 ) -> None:
+    fleet = make_fleet(BC_FLEET_RECONCILE_CONVERGING_SECONDS="120")  # for a test that takes less time
     fleet.join_all(document())
     before = fleet.nodes()
     lost = next(iter(before))
     fault = fleet.scene.engine.faults.add("kubernetes", "*", DOWN, times=None)
-    fleet.scene.world.aws.lose_instance(fleet.instance_of(lost))
-    for _ in range(6):
-        fleet.live(minutes=10)
-        assert fleet.nodes().keys() == before.keys(), "its machine is gone, and nobody can say that its Node is"
+    machines = fleet.scene.world.machines
+    # They fall silent as well, so that the list of Nodes is all that could speak for them.
+    for machine in machines.running():
+        machines.cut_off(machine.instance_id)
+    for minutes in (50, 10):
+        fleet.live(minutes=minutes)
+        assert fleet.nodes().keys() == before.keys(), "nobody can say that their Nodes are gone"
         view = fleet.view().record
         assert view.state == SubstrateState.READY
         assert "reaching cluster" in view.message
         assert "503" in view.message
+        if minutes == 50:
+            fleet.scene.world.aws.lose_instance(fleet.instance_of(lost))
+    for machine in machines.running():
+        machines.cut_off(machine.instance_id, cut=False)
     assert fleet.events("node.retired") == ()
 
     fleet.scene.engine.faults.remove(fault)
