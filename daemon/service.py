@@ -50,6 +50,10 @@ _FLUSH_SECONDS = 2.0
 _GRACE_SECONDS = 10.0
 """For the steps in hand when the daemon is told to stop (design, section 9)."""
 
+_END_SECONDS = 25
+"""After being told to stop, whatever hangs: the grace, and as long again for a flush that waits for the database (its
+locks are waited for 10 s), the open requests (2 s) and the rest. Then the system ends the process."""
+
 _ALIVE_SECONDS = 5.0
 """Between two looks whether all runs, where the service manager names no time of its own."""
 
@@ -104,6 +108,8 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
             say(f"bc-fleetd runs passes, and answers bcd at {address} (pin {certificate.pin}){also}")
             number = signals.get()
             session.stopping.set()
+            # SIGALRM has no handler: it ends a process whose threads do not let it end.
+            signal.alarm(_END_SECONDS)
             notify("STOPPING=1")
             if number in (_GATEWAY_ENDED, _PASSES_HANG):
                 dispatcher.stop(grace_seconds=_GRACE_SECONDS)

@@ -34,6 +34,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import NodeId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import HEARTBEAT_SECONDS
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.credentials import good_credentials
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import Heartbeats
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.joining import (
     JoinRefused,
@@ -50,6 +51,7 @@ from ..web.bad_tokens import BadTokens
 from ..web.requests import Refused, read_bearer, read_body
 from ..web.store_calls import StoreCalls
 from .callers import Caller, Callers, callers
+from .good_credentials import GoodCredentials
 from .messages import BookingsBody, HeartbeatBody, JoinBody, parse
 from .waiting import BookingsWatch
 
@@ -91,6 +93,7 @@ class Gateway:
         self._calls = StoreCalls(at_once=_WRITES_AT_ONCE)
         self._reads = StoreCalls(at_once=_READS_AT_ONCE)
         self._callers = Callers(lambda identities: self._reads.ask(partial(callers, store, identities)))
+        self._good = GoodCredentials(lambda: self._reads.ask(partial(good_credentials, store)))
         self._watch = BookingsWatch(lambda nodes: self._reads.ask(partial(_standing, store, nodes)))
 
     def application(self) -> Starlette:
@@ -139,7 +142,8 @@ class Gateway:
     async def _checked(self, answer: Callable[[_Call], Awaitable[Answer]], call: _Call) -> Answer:
         """The answer, with the credential counted as good or bad by what became of it."""
         now = self._clock.now()
-        if self._bad_tokens.must_wait(call.address, call.bearer, now=now):
+        too_many = self._bad_tokens.must_wait(call.address, call.bearer, now=now)
+        if too_many and not await self._good.include(call.bearer):
             raise Refused(429, Code.UNAUTHENTICATED, "too many credentials that are none: come again in a minute")
         try:
             answered = await answer(call)

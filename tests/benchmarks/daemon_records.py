@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Final
@@ -16,6 +16,22 @@ from sqlalchemy import Engine, Select, create_engine, func, select
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.tables import tables
 
 _LOOK_SECONDS: Final = 0.25
+
+
+Work = Mapping[str, tuple[int, datetime]]
+"""Of each unit the number of its last lease, and when it is due."""
+
+
+def begun(before: Work, seen: Work, *, now: datetime) -> list[float]:
+    """By how many seconds each pass was late at most that began between two looks.
+
+    One that was made due between them, before its time, was not late by more than the time between them: 0.
+    """
+    return [
+        max(0.0, (now - before[unit][1]).total_seconds())
+        for unit, (fence, _due_at) in seen.items()
+        if unit in before and fence != before[unit][0]
+    ]
 
 
 class Records:
@@ -58,15 +74,11 @@ class Records:
     def _watch(self, lags: list[float], over: threading.Event) -> None:
         before = self._work()
         while not over.wait(_LOOK_SECONDS):
-            seen, now = self._work(), datetime.now(UTC)
-            for unit, (fence, _due_at) in seen.items():
-                fence_before, due_at = before.get(unit, (fence, now))
-                if fence != fence_before:
-                    # Something may have made it due earlier since: then it was hardly late.
-                    lags.append(max(0.0, (now - due_at).total_seconds()))
+            seen = self._work()
+            lags += begun(before, seen, now=datetime.now(UTC))
             before = seen
 
-    def _work(self) -> dict[str, tuple[int, datetime]]:
+    def _work(self) -> Work:
         table = tables().work
         with self._engine.connect() as connection:
             rows = connection.execute(select(table.c.unit, table.c.fence, table.c.due_at)).all()

@@ -65,7 +65,7 @@ _GOODBYE_SECONDS: Final = 30
 
 def measure(_folder: Path) -> Iterator[Item]:
     """Converge the pools, have all machines join, then watch for a minute and a half."""
-    with tempfile.TemporaryDirectory(prefix="bc-bench-") as made, _running_world() as world:
+    with tempfile.TemporaryDirectory(prefix="bc-bench-") as made, _running_world(Path(made) / "world.log") as world:
         folder = Path(made)
         environment = _environment(folder, world)
         _apply(environment)
@@ -145,9 +145,12 @@ class _World:
 
 
 @contextmanager
-def _running_world() -> Iterator[_World]:
+def _running_world(log: Path) -> Iterator[_World]:
     command = [sys.executable, "-m", f"{_PACKAGE}.tests.benchmarks.many_nodes_world", str(_REAL_CLUSTERS)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with (
+        log.open("wb") as errors,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
+    ):
         assert process.stdin is not None
         assert process.stdout is not None
         try:
@@ -170,7 +173,7 @@ def _environment(folder: Path, world: _World) -> dict[str, str]:
         **world.environment,
         "BC_FLEET_GATEWAY_LISTEN_PORT": str(port),
         "BC_FLEET_RECONCILE_SETTLED_SECONDS": str(_SETTLED_SECONDS),
-        "BC_FLEET_AGENT_IMAGE": AGENT["BC_FLEET_AGENT_IMAGE"],
+        **AGENT,
         "BC_FLEET_AGENT_GATEWAY_URL": f"https://127.0.0.1:{port}",
     }
     _seconds, said = run_process([*COMMAND, "certificate"], environment=environment, folder=folder)

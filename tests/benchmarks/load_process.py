@@ -17,6 +17,7 @@ import resource
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from itertools import cycle
 from typing import Any, Final
@@ -85,15 +86,16 @@ class Load:
         began = resource.getrusage(resource.RUSAGE_SELF)
         machines = [(token, Machine(gateway=phase.gateway, name=name)) for token, name in phase.joins]
         beating = cycle(list(self._joined)) if self._joined else None
-        async with asyncio.timeout(phase.seconds + len(machines) / (phase.joins_per_second or 1) + _PATIENCE_SECONDS):
-            async with asyncio.TaskGroup() as tasks:
+        patience = phase.seconds + len(machines) / (phase.joins_per_second or 1) + _PATIENCE_SECONDS
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience), asyncio.TaskGroup() as tasks:
                 joins = (self._join(machine, token, polls=phase.polls) for token, machine in machines)
                 moments = self._moments(phase.joins_per_second)
-                tasks.create_task(_send(joins, moments, measured.joins, measured.late, failed, tasks))
+                tasks.create_task(send(joins, moments, measured.joins, measured.late, failed, tasks))
                 if beating is not None and phase.heartbeats_per_second:
                     beats = (lambda one=machine: one.beat() for machine in beating)
                     within = self._moments(phase.heartbeats_per_second, until=phase.seconds)
-                    tasks.create_task(_send(beats, within, measured.heartbeats, measured.late, failed, tasks))
+                    tasks.create_task(send(beats, within, measured.heartbeats, measured.late, failed, tasks))
         ended = resource.getrusage(resource.RUSAGE_SELF)
         spent = ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
         measured.failed.update(failed)
@@ -131,7 +133,7 @@ async def _poll(machine: Machine) -> None:
         version = await machine.poll(version, wait_seconds=_POLL_SECONDS)
 
 
-async def _send(
+async def send(
     calls: Iterator[Callable[[], Awaitable[object]]],
     moments: Iterator[float],
     taken: list[float],
@@ -149,6 +151,9 @@ async def _send(
             await call()
         except CallFailed as error:
             failed[str(error)] += 1
+        except asyncio.CancelledError:
+            failed["no answer"] += 1
+            raise
         else:
             taken.append(loop.time() - due)
 

@@ -83,6 +83,14 @@ def nodes_by_identity(tx: Tx, identity_hashes: Iterable[str]) -> dict[str, PoolN
     return {node.identity_hash: node for node in found}
 
 
+def identity_hashes(tx: Tx) -> frozenset[str]:
+    """SHA-256 of the identity of every node that is not retired."""
+    from sqlalchemy import select
+
+    identity = tables().pool_nodes.c.identity_hash
+    return frozenset(row.identity_hash for row in tx.rows(select(identity).where(identity.is_not(None))))
+
+
 def add_node(tx: Tx, node: PoolNode) -> None:
     """Record a machine that joined.
 
