@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from ..errors import CannotListen, NoCertificate
 from .certificate import Certificate
@@ -43,7 +43,7 @@ _BACKLOG = 2048
 class Served(Protocol):
     """What a server serves: lives in its event loop."""
 
-    def application(self) -> Starlette:
+    def application(self) -> ASGIApp:
         """The ASGI application."""
 
     def stop_waiting(self) -> None:
@@ -173,5 +173,5 @@ def _listen(name: str, host: str, port: int) -> Listener:
 class _Loop(asyncio.SelectorEventLoop):
     """An event loop whose servers wait for a handshake as long as for a head; asyncio's own is a minute."""
 
-    async def create_server(self, *args: Any, **options: Any) -> asyncio.Server:  # type: ignore[override] # all alike
+    async def create_server(self, *args: Any, **options: Any) -> asyncio.Server:
         return await super().create_server(*args, **{"ssl_handshake_timeout": HEAD_SECONDS, **options})
