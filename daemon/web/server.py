@@ -156,6 +156,9 @@ def _config(served: Served, certificate: Certificate) -> uvicorn.Config:
     )
     try:
         config.load()
+        if config.ssl is not None:
+            # bcd resumes no session: tickets would be two more messages of each handshake, and memory.
+            config.ssl.num_tickets = 0
     except OSError as error:  # ssl.SSLError is one
         raise NoCertificate(f"the gateway's certificate {certificate.certificate_file} and key: {error}") from error
     return config
