@@ -125,7 +125,7 @@ class Api:
         session = acting_for(self._session, caller, needs=call.permission, tenant_id=TenantId(body.tenant_id))
         ask = self._slow if call.slow else self._calls
         try:
-            view = await ask.ask(partial(call.does, session, body))
+            view = await ask.ask(partial(call.do, session, body))
         except InvalidInput as wrong:
             raise InvalidInput(first_of(list(as_api_spells(wrong.problems)))) from None
         if call.permission == Permission.KUBERNETES_UPDATE:

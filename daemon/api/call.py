@@ -11,6 +11,7 @@ from typing import Any
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.permissions import Permission
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.telemetry import telling
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 
 from .bodies import Body
@@ -48,3 +49,12 @@ class Call:
     def path(self) -> str:
         """Where it is called."""
         return f"/api/compute/{self.resource}/{self.method}"
+
+    def do(self, session: Session, body: Body) -> View:
+        """The operation, with what it asks providers and clusters told to the session's telemetry.
+
+        Raises:
+            OperationError, StoreUnavailable: what the operation raises.
+        """
+        with telling(session.telemetry):
+            return self.does(session, body)

@@ -41,6 +41,9 @@ from ansible_collections.better_compute.fleet.tests.support.rows import HandCloc
 TICK_SECONDS = 5
 PASS_SECONDS = 30
 
+BOOT = timedelta(seconds=2)
+"""Between the end of a machine and the Node of the next of its name."""
+
 _numbers = itertools.count(1)
 
 
@@ -103,7 +106,7 @@ class LivingPool:
         """A machine and its Node, in place of one of that name."""
         number = next(_numbers)
         made = LivingMachine(
-            name=name, gpus=gpus or f"{name}-{number}", uid=f"uid-{number}", registered_at=self.clock.now()
+            name=name, gpus=gpus or f"{name}-{number}", uid=f"uid-{number}", registered_at=self.clock.now() + BOOT
         )
         self.machines[name] = made
         return made

@@ -10,15 +10,19 @@ import re
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from typing import Any
 
 import pytest
 
+from ansible_collections.better_compute.fleet.daemon.api.calls import CALLS
 from ansible_collections.better_compute.fleet.daemon.logs import Logfmt, carry_pass
 from ansible_collections.better_compute.fleet.daemon.metrics import Metrics
 from ansible_collections.better_compute.fleet.emulators.engine import Error
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.telemetry import current_pass
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import passes
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.counting import count_fleet
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import fleet as fleet_rows
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet
 from ansible_collections.better_compute.fleet.tests.support.life.world import document
 from ansible_collections.better_compute.fleet.tests.support.scrapes import Scrape, scrape
@@ -114,6 +118,23 @@ def test_what_a_provider_and_a_cluster_refuse_is_counted_by_its_type(fleet: Flee
     fleet.one_pass()
     unreachable = changes(after, scrape(metrics), "bc_fleetd_kubernetes_request_errors_total")
     assert {error for error, _method in unreachable} == {"ClusterUnreachable"}
+
+
+def test_what_a_call_of_the_api_asks_a_provider_is_counted_too(fleet: Fleet) -> None:
+    fleet, metrics = watched(fleet)
+    [pool_id] = fleet.apply(document())
+    [call] = [call for call in CALLS if call.path.endswith("kubernetesSubstrates/get")]
+    seen: list[object] = []
+
+    def asks_a_provider(session: Session, _body: object) -> Any:
+        with session.store.read() as tx:
+            [account] = fleet_rows.accounts(tx)
+        seen.append(session.open_driver(account).node_places())
+
+    body = call.takes.model_validate({"tenantId": "platform", "poolId": pool_id})
+    replace(call, does=asks_a_provider).do(fleet.session, body)
+    assert seen
+    assert scrape(metrics).value("bc_fleetd_provider_calls_total", provider="aws", call="describe_subnets") == 1
 
 
 def test_a_fault_and_a_lost_lease_are_outcomes_too(fleet: Fleet) -> None:
