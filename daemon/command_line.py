@@ -153,8 +153,8 @@ def _doctor(arguments: argparse.Namespace) -> int:
 def _migrate(arguments: argparse.Namespace) -> int:
     from .migrations import migrate
 
-    migrate(_settings(arguments).store.database_url)
-    _say("The database has this version's schema.")
+    changed = migrate(_settings(arguments).store.database_url)
+    _say(f"The database {'now has' if changed else 'already had'} this version's schema.")
     return _WELL
 
 

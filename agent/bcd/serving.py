@@ -90,6 +90,7 @@ class _Service:
         self._node_name = node_name
         self._host = host
         self._asking = asyncio.Lock()
+        self._heard = asyncio.Event()
         self._reported: Inventory | None = None
 
     async def heartbeats(self) -> NoReturn:
@@ -106,11 +107,12 @@ class _Service:
             await self._host.clock.sleep(self._identity.heartbeat_seconds * early)
 
     async def long_polls(self) -> NoReturn:
-        """Hear of a changed booking at once.
+        """Hear of a changed booking at once. Begins after the first heartbeat, so as not to try two doors at a time.
 
         A gateway that ends cuts every machine's long poll at one moment. So they come back spread over ten seconds from
         the first: each heartbeat, and those are spread already, finds out meanwhile what has changed.
         """
+        await self._heard.wait()
         backoff = Backoff(self._host.chance, first_seconds=LONGEST_SECONDS)
         while True:
             try:
@@ -130,6 +132,7 @@ class _Service:
             inventory=None if inventory == self._reported else inventory,
         )
         self._reported = inventory
+        self._heard.set()
         if version != self._served.version and not self._asking.locked():
             async with self._asking:
                 await self._ask(wait_seconds=0)

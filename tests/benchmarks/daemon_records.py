@@ -51,6 +51,14 @@ class Records:
         table = tables().pool_nodes
         return self._number(select(func.count()).select_from(table).where(table.c.state != "retired"))
 
+    def places(self) -> int:
+        """How many more machines the join tokens let in that are not revoked."""
+        tokens, uses = tables().join_tokens, tables().token_uses
+        live = tokens.c.revoked_at.is_(None)
+        let_in = self._number(select(func.sum(tokens.c.max_uses)).where(live))
+        joined = select(func.count()).select_from(uses.join(tokens, uses.c.token_id == tokens.c.id)).where(live)
+        return let_in - self._number(joined)
+
     def counted(self) -> int:
         """How many joined nodes the passes have told of."""
         return self._number(select(func.sum(tables().substrates.c.nodes_joined)))

@@ -50,7 +50,7 @@ _REAL_CLUSTERS: Final = 4
 _REAL: Final = _REAL_CLUSTERS * _NODES_A_ZONE * _ZONES
 """Nodes whose machine runs the real bcd."""
 
-_JOINS_PER_SECOND: Final = 100
+_JOINS_PER_SECOND: Final = 60
 _HEARTBEATS_PER_SECOND: Final = 500
 _SECONDS: Final = 90
 """A pass a minute for each pool, and some more of them: what fell due meanwhile has been passed over then."""
@@ -83,7 +83,10 @@ def _measure(world: _World, daemon: Daemon, load: Load, kept: Records) -> tuple[
     _wait("ready pools", kept.ready, _POOLS)
     _wait("joined machines with the real bcd", kept.joined, _REAL)
     converged, setting_up = daemon.resident_bytes(), time.monotonic() - began
-    phase = Phase(gateway=daemon.gateway, joins=world.joins(), joins_per_second=_JOINS_PER_SECOND, polls=True)
+    _wait("uses of the tokens that are left", kept.places, _NODES - _REAL)
+    phase = Phase(
+        gateway=daemon.gateway, joins=world.joins(), joins_per_second=_JOINS_PER_SECOND, patient=True, polls=True
+    )
     if len(phase.joins) != _NODES - _REAL or not all(token for token, _name in phase.joins):
         raise Failed(f"{len(phase.joins)} Nodes wait for their machine, some of them without a token")
     joined = load.run(phase)

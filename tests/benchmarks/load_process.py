@@ -25,8 +25,10 @@ from typing import Any, Final
 from .load_machine import CallFailed, Gateway, Machine
 
 _SEED: Final = 6
-_PATIENCE_SECONDS: Final = 60
+_PATIENCE_SECONDS: Final = 90
 """For the last replies of a phase: more than any may take."""
+
+_AGAIN_SECONDS: Final = 1.0
 
 _POLL_SECONDS: Final = 30
 """As bcd waits for its bookings."""
@@ -42,6 +44,7 @@ class Phase:
         joins: of new machines: the token of each one's pool, and its name.
         joins_per_second: how many of them begin.
         heartbeats_per_second: of all machines that have joined, each in its turn.
+        patient: whether a machine whose join fails tries again in a second, as bcd does.
         polls: whether the machines that join wait for their bookings from then on, as bcd does.
     """
 
@@ -50,6 +53,7 @@ class Phase:
     joins: tuple[tuple[str, str], ...] = ()
     joins_per_second: float = 0.0
     heartbeats_per_second: float = 0.0
+    patient: bool = False
     polls: bool = False
 
 
@@ -89,7 +93,7 @@ class Load:
         patience = phase.seconds + len(machines) / (phase.joins_per_second or 1) + _PATIENCE_SECONDS
         with suppress(TimeoutError):
             async with asyncio.timeout(patience), asyncio.TaskGroup() as tasks:
-                joins = (self._join(machine, token, polls=phase.polls) for token, machine in machines)
+                joins = (self._join(machine, token, phase) for token, machine in machines)
                 moments = self._moments(phase.joins_per_second)
                 tasks.create_task(send(joins, moments, measured.joins, measured.late, failed, tasks))
                 if beating is not None and phase.heartbeats_per_second:
@@ -108,11 +112,18 @@ class Load:
         for machine in self._joined:
             machine.end()
 
-    def _join(self, machine: Machine, token: str, *, polls: bool) -> Callable[[], Awaitable[object]]:
+    def _join(self, machine: Machine, token: str, phase: Phase) -> Callable[[], Awaitable[object]]:
         async def join() -> None:
-            await machine.join(token)
+            while True:
+                try:
+                    await machine.join(token)
+                    break
+                except CallFailed:
+                    if not phase.patient:
+                        raise
+                    await asyncio.sleep(_AGAIN_SECONDS)
             self._joined.append(machine)
-            if polls:
+            if phase.polls:
                 self._polls.append(asyncio.create_task(_poll(machine)))
 
         return join

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking.reserve import bind_pending
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import OperationError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import NodeId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import ClusterNode
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import JoinToken, PoolNode
@@ -41,6 +40,9 @@ from ansible_collections.better_compute.fleet.tests.support.rows import HandCloc
 
 TICK_SECONDS = 5
 PASS_SECONDS = 30
+
+BOOT = timedelta(seconds=2)
+"""Between the end of a machine and the Node of the next of its name."""
 
 _numbers = itertools.count(1)
 
@@ -104,7 +106,7 @@ class LivingPool:
         """A machine and its Node, in place of one of that name."""
         number = next(_numbers)
         made = LivingMachine(
-            name=name, gpus=gpus or f"{name}-{number}", uid=f"uid-{number}", registered_at=self.clock.now()
+            name=name, gpus=gpus or f"{name}-{number}", uid=f"uid-{number}", registered_at=self.clock.now() + BOOT
         )
         self.machines[name] = made
         return made
@@ -127,11 +129,10 @@ class LivingPool:
 
     def _speak(self, machine: LivingMachine) -> None:
         if machine.identity is not None:
-            try:
-                self._heartbeats.beat(authenticate(self.store, machine.identity))
-            except OperationError:
-                pass
-            else:
+            with self.store.read() as tx:
+                known = authenticate(tx, [machine.identity]).get(machine.identity)
+            if known is not None:
+                self._heartbeats.beat(known)
                 machine.spoke_at = self.clock.now()
                 return
         if self.secret is not None and machine.uid is not None:

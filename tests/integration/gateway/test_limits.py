@@ -8,14 +8,17 @@ from __future__ import annotations
 import json
 import socket
 import ssl
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from ansible_collections.better_compute.fleet.daemon.gateway import GatewayServer
-from ansible_collections.better_compute.fleet.daemon.web import protocol, requests, store_calls
+from ansible_collections.better_compute.fleet.daemon.web import protocol, requests, server, store_calls
 from ansible_collections.better_compute.fleet.daemon.web.bad_tokens import MOST_IN_WINDOW
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
@@ -238,3 +241,30 @@ def test_a_reply_does_not_wait_for_an_acknowledgement(client: WireClient, node_i
     (connection,) = gateway._server.server_state.connections
     plain = connection.transport.get_extra_info("socket")
     assert plain.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_an_event_loop_that_hangs_is_no_answer(
+    client: WireClient, node_id: str, gateway: GatewayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "STUCK_SECONDS", 1.0)
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def hang(_node: object) -> None:
+        hangs.set()
+        assert goes_on.wait(30)
+
+    monkeypatch.setattr(gateway.heartbeats, "beat", hang)
+    with ThreadPoolExecutor(1) as threads:
+        call = threads.submit(client.heartbeat, node_id)
+        assert hangs.wait(30)
+        until(lambda: not gateway.answers)
+        goes_on.set()
+        assert call.result(30).status == 200
+    until(lambda: gateway.answers)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

@@ -79,11 +79,12 @@ class WatchedPool(LivingPool):
         ended = [one for one in all_of_them if one.state not in (ReservationState.BOUND, ReservationState.PENDING)]
         assert len(list(refunds)) == len(ended)
         assert held(self.store, self.pool) == len(all_of_them) - len(ended)
-        standing = {node.id: node for node in self.nodes()}
+        standing = {node.id for node in self.nodes()}
+        machines = {machine.node_id: machine for machine in self.machines.values()}
         for one in all_of_them:
             if one.state == ReservationState.BOUND:
                 assert one.node_id in standing
-                machine = self.machines.get(standing[one.node_id].node_name or "")
+                machine = machines.get(one.node_id)
                 self.booked_on.setdefault(one.id, (machine, machine.uid if machine else None))
         for one in ended:
             machine, uid = self.booked_on.pop(one.id, (None, None))

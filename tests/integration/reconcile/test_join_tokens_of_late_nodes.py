@@ -28,15 +28,16 @@ from ansible_collections.better_compute.fleet.tests.integration.reconcile.confte
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet
 from ansible_collections.better_compute.fleet.tests.support.life.world import document
 
-SELDOM = {"BC_FLEET_RECONCILE_CONVERGING_SECONDS": "120"}
-"""Passes come when something happened, and else every two minutes: hours go by faster."""
+SELDOM = {"BC_FLEET_RECONCILE_CONVERGING_SECONDS": "300"}
+"""Passes come when something happened, and else every five minutes: hours go by faster."""
 
 
 @pytest.fixture
 def fleet(make_fleet: MakeFleet) -> Fleet:
-    """A fleet that has joined, with one node."""
+    """A fleet of one node that has joined and was heard since."""
     made = make_fleet(**SELDOM)
     made.join_all(of_nodes(1))
+    made.live(minutes=1)
     return made
 
 
@@ -59,14 +60,16 @@ def scaled_to(fleet: Fleet, count: int) -> Sequence[Machine]:
     return [machine for machine in machines.running() if machine.instance_id not in before]
 
 
-def live_watched(fleet: Fleet, *, until: Callable[[], bool] = lambda: False, minutes: float) -> None:
+def live_watched(
+    fleet: Fleet, *, until: Callable[[], bool] = lambda: False, minutes: float, step_seconds: float = 10
+) -> None:
     """Time goes by, and tokens fit after each pass."""
     end = fleet.scene.clock.now() + timedelta(minutes=minutes)
     while fleet.scene.clock.now() < end and not until():
         if due_in(fleet) <= 0:
             fleet.run_due()
             tokens_fit(fleet)
-        fleet.scene.clock.advance(min(max(0.5, due_in(fleet)), 10))
+        fleet.scene.clock.advance(min(max(0.5, due_in(fleet)), step_seconds))
 
 
 def due_in(fleet: Fleet) -> float:
@@ -127,7 +130,7 @@ def test_nodes_join_at_minute_50_with_the_token_in_the_second_place_and_after_al
     mute, late = scaled_to(fleet, 3)
     machines.cut_off(mute.instance_id)
     machines.stop(late.instance_id)
-    live_watched(fleet, minutes=50)
+    live_watched(fleet, minutes=50, step_seconds=120)
     assert fleet.view().record.waiting_nodes == 1, "one Node stands and cannot speak, the other has yet to boot"
     assert minted(fleet) == 1 + 2, "the first has ended, or is about to, and another is in its place"
 
@@ -146,11 +149,11 @@ def test_more_uses_are_there_as_soon_as_more_nodes_are(fleet: Fleet) -> None:
     machines = fleet.scene.world.machines
     [mute] = scaled_to(fleet, 2)
     machines.cut_off(mute.instance_id)
-    live_watched(fleet, minutes=2)
+    live_watched(fleet, until=lambda: fleet.view().record.waiting_nodes == 1, minutes=6)
     before = secret(fleet)
     for machine in scaled_to(fleet, 4):
         machines.cut_off(machine.instance_id)
-    live_watched(fleet, until=lambda: fleet.view().record.waiting_nodes == 3, minutes=3)
+    live_watched(fleet, until=lambda: fleet.view().record.waiting_nodes == 3, minutes=6)
     assert ([token.max_uses for token in tokens(fleet)], secret(fleet)) == ([3], before), "the same token"
     for machine in machines.running():
         machines.cut_off(machine.instance_id, cut=False)
@@ -174,7 +177,7 @@ def test_a_joined_bcd_that_drops_out_while_another_waits_changes_uses_and_not_th
     [joined] = machines.running()
     [mute] = scaled_to(fleet, 2)
     machines.cut_off(mute.instance_id)
-    live_watched(fleet, minutes=2)
+    live_watched(fleet, until=lambda: fleet.view().record.waiting_nodes == 1, minutes=6)
     before = secret(fleet)
     uses = []
     for cut in (True, False, True, False):
@@ -189,7 +192,7 @@ def test_a_node_that_goes_before_it_joins_takes_its_use_along_and_retires_nobody
     first, second = scaled_to(fleet, 3)
     for machine in (first, second):
         machines.cut_off(machine.instance_id)
-    live_watched(fleet, until=lambda: fleet.view().record.waiting_nodes == 2, minutes=3)
+    live_watched(fleet, until=lambda: fleet.view().record.waiting_nodes == 2, minutes=6)
     for machine in (first, second):
         fleet.scene.world.aws.lose_instance(machine.instance_id)
     live_watched(fleet, until=all_joined(fleet, 3), minutes=10)

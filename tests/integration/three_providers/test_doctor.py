@@ -13,6 +13,7 @@ import pytest
 
 from ansible_collections.better_compute.fleet.emulators.engine import Error
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Check, Verdict
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import AccountId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import AccountRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.accounts import (
     check_accounts,
@@ -148,7 +149,7 @@ def test_a_library_that_is_not_installed_is_named(declared: FleetOnClouds, cloud
 
 def test_a_fault_of_our_own_is_told_by_kind_and_hides_no_other_account(declared: FleetOnClouds, cloud: Cloud) -> None:
     [account] = accounts(declared)
-    broken = replace(account, id="acct_broken", name="aaa")
+    broken = replace(account, id=AccountId("acct_broken"), name="aaa")
 
     def one_breaks(asked: AccountRecord) -> Driver:
         if asked.name == "aaa":

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
+from http.client import HTTPException, HTTPSConnection
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from ..model.errors import ClusterAccessDenied, ClusterUnreachable
 from ..model.secret import Secret
@@ -43,16 +44,20 @@ def look(endpoint: str, ca_pem: str) -> None:
 
 
 def _connect(endpoint: str) -> None:
+    """A connection with TLS, through the environment's proxy where it names one, as ClusterApi takes it."""
     parts = urlsplit(endpoint)
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
-    address = (parts.hostname or "", parts.port or 443)
+    host, port = parts.hostname or "", parts.port or 443
+    proxy = urlsplit(getproxies().get("https", "")) if not proxy_bypass(host) else urlsplit("")
+    near = (proxy.hostname, proxy.port or 80) if proxy.hostname else (host, port)
+    connection = HTTPSConnection(*near, timeout=_SECONDS, context=context)
+    if proxy.hostname:
+        connection.set_tunnel(host, port)
     try:
-        with (
-            socket.create_connection(address, timeout=_SECONDS) as connection,
-            context.wrap_socket(connection, server_hostname=parts.hostname),
-        ):
-            return
-    except OSError as error:
-        raise ClusterUnreachable(f"{endpoint}: {error.strerror or type(error).__name__}") from error
+        connection.connect()
+    except (OSError, HTTPException) as error:
+        raise ClusterUnreachable(f"{endpoint}: {getattr(error, 'strerror', None) or type(error).__name__}") from error
+    finally:
+        connection.close()

@@ -175,18 +175,17 @@ class _Look:
         newest = next((node for node in reversed(claimants) if self.live[node.id] == Liveness.CONNECTED), None)
         if incumbent is not None:
             return newest if newest is not None and self._succeeds(newest, incumbent) else incumbent
-        if newest is None or (newest.node_uid is not None and not _outlived(newest, listed, self.now)):
-            return None
-        return newest
+        return newest if newest is not None and _is_of(newest, listed, self.now) else None
 
     def _succeeds(self, newest: PoolNode, incumbent: PoolNode) -> bool:
         """Whether a machine joined under the Node's name after the one before fell silent: no two can have one name."""
         return self.live[incumbent.id] == Liveness.DISCONNECTED and newest.joined_at > incumbent.last_seen_at
 
     def _claimant(self, name: str) -> PoolNode | None:
-        """The Node's owner, or else the latest that joined under its name and was matched to no Node yet."""
+        """The Node's owner, or else the latest of its machine that joined and was matched to no Node yet."""
+        listed = self.listed[name]
         unmatched = (node for node in reversed(self.named[name]) if node.node_uid is None)
-        return self.owners.get(name) or next(unmatched, None)
+        return self.owners.get(name) or next((node for node in unmatched if _is_of(node, listed, self.now)), None)
 
     def has_joined(self, name: str) -> bool:
         """Whether the bcd of this listed Node joined, connected or not."""
@@ -235,23 +234,28 @@ class _Look:
         return tuple(match_ for owner, match_ in wanted if match_ != _recorded(owner))
 
 
-def _outlived(node: PoolNode, listed: ClusterNode, now: datetime) -> bool:
-    """Whether a matched node's bcd was heard long after a Node of another UID took its Node's name.
+def _is_of(node: PoolNode, listed: ClusterNode, now: datetime) -> bool:
+    """Whether a node's bcd is known to run on the machine of this Node, and not on one that had its name before.
 
-    Then the machine is the same and only its Node was registered anew. A bcd that was heard only before, or shortly
-    after, can be of a machine that is gone. Lengths of time are compared, each by one clock: the cluster's and ours may
-    differ by minutes.
+    It does when it joined after the Node was registered, or was heard long after that: then the machine is the same and
+    only its Node was registered anew. A bcd that was heard only before, or shortly after, can be of a machine that is
+    gone. Lengths of time are compared, each by one clock: the cluster's and ours may differ by minutes.
     """
     if listed.age is None:
         return True
     silence = now - node.last_seen_at
-    return listed.age - silence >= timedelta(seconds=CONNECTED_SECONDS)
+    return _joined_on(node, listed.age, now) or listed.age - silence >= timedelta(seconds=CONNECTED_SECONDS)
+
+
+def _joined_on(node: PoolNode, age: timedelta, now: datetime) -> bool:
+    """Whether a node's bcd took its identity since a Node of this age was registered."""
+    return now - node.joined_at <= age
 
 
 def _made_anew(node: PoolNode, listed: ClusterNode, now: datetime) -> bool:
     """Whether a node's bcd took its identity on a Node of another UID than the one that the node was matched to."""
     other = node.node_uid is not None and node.node_uid != listed.uid
-    return other and listed.age is not None and now - node.joined_at < listed.age
+    return other and listed.age is not None and _joined_on(node, listed.age, now)
 
 
 def _match(node: PoolNode, listed: ClusterNode, closed: frozenset[str] | None, now: datetime) -> Match:

@@ -14,8 +14,8 @@ from .retiring import end_bookings, retire_gone
 def record(tx: Tx, *, pool: PoolRecord, matching: Matching) -> tuple[PoolNode, ...]:
     """Record the matches and retire what is gone; nothing is written when nothing differs.
 
-    Each node's retirement with the end of its bookings is whole within this transaction, and so is the end of those on a
-    machine that was made anew. An unknown list has none of this.
+    Each node's retirement with the end of its bookings is whole within this transaction, and so is the end of those
+    on a machine that was made anew. An unknown list has none of this.
 
     Returns:
         The nodes that were retired.
