@@ -31,8 +31,9 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
-from .errors import NoCertificate
+from .errors import NoCertificate, NotAsAsked
 from .logs import log_to_stderr
+from .token_commands import add_token_commands
 
 _LOG = logging.getLogger(__name__)
 
@@ -61,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InvalidInput as error:
         _tell("the settings are not right:", *(f"  {problem}" for problem in error.problems))
         return _SET_RIGHT
-    except (SchemaMismatch, NoCertificate) as error:
+    except (SchemaMismatch, NoCertificate, NotAsAsked) as error:
         _tell(str(error))
         return _SET_RIGHT
     except FleetError as error:
@@ -105,6 +106,7 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--no-refresh", action="store_true", help="ask no provider what it holds")
         if command in {_status, _doctor, _validate, _plan}:
             one.add_argument("--json", action="store_true", help="as JSON")
+    add_token_commands(commands)
     return parser
 
 

@@ -67,4 +67,5 @@ def is_pinned(settings: Settings, certificate: Certificate) -> bool:
 def _hosts(settings: Settings) -> list[str]:
     """The names that a person's tools may know the gateway by; bcd looks at none of them."""
     outside = urlsplit(settings.agent.gateway_url).hostname if settings.agent else None
-    return list(dict.fromkeys(host for host in (settings.gateway.listen_host, outside) if host))
+    api = settings.api.listen_host if settings.api else None
+    return list(dict.fromkeys(host for host in (settings.gateway.listen_host, api, outside) if host))

@@ -9,6 +9,7 @@ Every refusal is `{code, message}` (wire/). 401 is said of an unknown credential
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking.standing import (
-    bookings_for_node,
+    Bookings,
     bookings_for_nodes,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import Clock
@@ -30,13 +31,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     OperationError,
     StoreUnavailable,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import NodeId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import HEARTBEAT_SECONDS
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolNode
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import (
-    Heartbeats,
-    authenticate,
-)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import Heartbeats
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.joining import (
     JoinRefused,
     JoinRequest,
@@ -45,15 +43,23 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.j
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
+from ..metrics import GatewayMetrics
 from ..web.answers import STATUS
 from ..web.answers import error as error_answer
 from ..web.bad_tokens import BadTokens
 from ..web.requests import Refused, read_bearer, read_body
 from ..web.store_calls import StoreCalls
+from .callers import Caller, Callers, callers
 from .messages import BookingsBody, HeartbeatBody, JoinBody, parse
 from .waiting import BookingsWatch
 
 _LOG = logging.getLogger(__name__)
+
+_WRITES_AT_ONCE = 12
+"""Threads that write to the database. More would only queue there."""
+
+_READS_AT_ONCE = 4
+"""Threads that read from it, beside those: heartbeats never wait behind a queue of joins."""
 
 Answer = dict[str, Any]
 
@@ -70,25 +76,29 @@ class _Call:
 class Gateway:
     """What the calls share."""
 
-    def __init__(self, *, store: Store, clock: Clock, heartbeats: Heartbeats) -> None:
+    def __init__(self, *, store: Store, clock: Clock, heartbeats: Heartbeats, metrics: GatewayMetrics) -> None:
         """Keep the doors.
 
         Arguments:
             heartbeats: where heartbeats are noted; whoever runs the gateway flushes them.
+            metrics: counts what is answered.
         """
+        self._metrics = metrics
         self._store = store
         self._clock = clock
         self._heartbeats = heartbeats
         self._bad_tokens = BadTokens()
-        self._calls = StoreCalls()
-        self._watch = BookingsWatch(lambda nodes: self._calls.ask(partial(bookings_for_nodes, store, nodes)))
+        self._calls = StoreCalls(at_once=_WRITES_AT_ONCE)
+        self._reads = StoreCalls(at_once=_READS_AT_ONCE)
+        self._callers = Callers(lambda identities: self._reads.ask(partial(callers, store, identities)))
+        self._watch = BookingsWatch(lambda nodes: self._reads.ask(partial(_standing, store, nodes)))
 
     def application(self) -> Starlette:
         """The ASGI application."""
         calls = (("/v1/join", self._join), ("/v1/heartbeat", self._heartbeat), ("/v1/bookings", self._bookings))
         application = Starlette(
-            routes=[Route(path, partial(self._answer, call), methods=["POST"]) for path, call in calls],
-            exception_handlers={HTTPException: _no_such_call},
+            routes=[Route(path, partial(self._counted, call, path), methods=["POST"]) for path, call in calls],
+            exception_handlers={HTTPException: self._no_such_call},
         )
         application.router.redirect_slashes = False
         return application
@@ -100,6 +110,13 @@ class Gateway:
     def close(self) -> None:
         """Ask the store nothing more."""
         self._calls.close()
+        self._reads.close()
+
+    async def _counted(self, answer: Callable[[_Call], Awaitable[Answer]], path: str, request: Request) -> Response:
+        began = time.monotonic()
+        response = await self._answer(answer, request)
+        self._metrics.answered(path.rpartition("/")[2], response.status_code, seconds=time.monotonic() - began)
+        return response
 
     async def _answer(self, answer: Callable[[_Call], Awaitable[Answer]], request: Request) -> Response:
         try:
@@ -128,6 +145,7 @@ class Gateway:
             answered = await answer(call)
         except OperationError as error:
             if isinstance(error, JoinRefused):
+                self._metrics.join_refused(error.why)
                 _LOG.warning("a join was refused: %s", error.reason, extra={"address": call.address})
             if error.code == Code.UNAUTHENTICATED:
                 self._bad_tokens.bad(call.address, call.bearer, now=now)
@@ -146,33 +164,34 @@ class Gateway:
             devices=body.inventory.devices,
         )
         joined = await self._calls.ask(partial(join, self._store, wanted))
+        self._metrics.joined(joined.pool_id)
         _LOG.info("a node joined", extra={"pool": joined.pool_id, "node": joined.node_id, "address": call.address})
         return {"nodeId": joined.node_id, "heartbeatSeconds": HEARTBEAT_SECONDS}
 
     async def _heartbeat(self, call: _Call) -> Answer:
         body = parse(HeartbeatBody, call.body)
-        node = await self._node(call.bearer, body.node_id)
+        caller = await self._caller(call.bearer, body.node_id)
         if body.inventory is not None:
             told = body.inventory
             await self._calls.ask(
                 partial(
                     take_inventory,
                     self._store,
-                    node,
+                    caller.node,
                     reported_node_name=told.os.kubernetes_node_name,
                     devices=told.devices,
                 )
             )
-        self._heartbeats.beat(node)
-        standing = await self._calls.ask(partial(bookings_for_node, self._store, node.id))
-        return {"bookingsVersion": standing.version}
+        self._heartbeats.beat(caller.node)
+        return {"bookingsVersion": caller.standing.version}
 
     async def _bookings(self, call: _Call) -> Answer:
         body = parse(BookingsBody, call.body)
-        node = await self._node(call.bearer, body.node_id)
-        standing = await self._calls.ask(partial(bookings_for_node, self._store, node.id))
+        caller = await self._caller(call.bearer, body.node_id)
+        standing = caller.standing
         if standing.version == body.version:
-            changed = await self._watch.changed(node.id, body.version, seconds=body.wait_seconds)
+            with self._metrics.long_polls.track_inprogress():
+                changed = await self._watch.changed(caller.node.id, body.version, seconds=body.wait_seconds)
             standing = changed or standing
         return {
             "version": standing.version,
@@ -181,13 +200,18 @@ class Gateway:
             ],
         }
 
-    async def _node(self, identity: Secret, node_id: str) -> PoolNode:
-        node = await self._calls.ask(partial(authenticate, self._store, identity))
-        if node.id != node_id:
+    async def _caller(self, identity: Secret, node_id: str) -> Caller:
+        caller = await self._callers.known(identity)
+        if caller.node.id != node_id:
             raise OperationError(Code.FORBIDDEN, "this identity is another node's")
-        return node
+        return caller
+
+    def _no_such_call(self, _request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        self._metrics.answered("", status, seconds=0.0)
+        return error_answer(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
 
 
-def _no_such_call(_request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 404
-    return error_answer(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
+def _standing(store: Store, node_ids: frozenset[NodeId]) -> dict[NodeId, Bookings]:
+    with store.read() as tx:
+        return bookings_for_nodes(tx, node_ids)

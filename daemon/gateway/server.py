@@ -9,6 +9,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.c
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import Heartbeats
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
+from ..metrics import GatewayMetrics
 from ..web.certificate import Certificate
 from ..web.server import WebServer
 from .application import Gateway
@@ -22,11 +23,21 @@ class GatewayServer(WebServer):
         heartbeats: what it heard: to be flushed by whoever runs it, every nodes.heartbeat.FLUSH_SECONDS.
     """
 
-    def __init__(self, *, store: Store, clock: Clock, certificate: Certificate, host: str, port: int) -> None:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        clock: Clock,
+        certificate: Certificate,
+        host: str,
+        port: int,
+        metrics: GatewayMetrics | None = None,
+    ) -> None:
         """Listen, and return once it answers.
 
         Arguments:
             clock: measures heartbeats and bad credentials; time-outs of connections are real time always.
+            metrics: counts what is answered; None where nobody asks for it.
 
         Raises:
             NoCertificate: key and certificate cannot be read, or do not belong together.
@@ -34,5 +45,7 @@ class GatewayServer(WebServer):
         """
         self.heartbeats = Heartbeats(clock=clock)
         self.pin = certificate.pin
-        gateway = Gateway(store=store, clock=clock, heartbeats=self.heartbeats)
-        super().__init__(gateway, name="gateway", certificate=certificate, host=host, port=port)
+        self._gateway = Gateway(
+            store=store, clock=clock, heartbeats=self.heartbeats, metrics=metrics or GatewayMetrics()
+        )
+        super().__init__(self._gateway, name="gateway", certificate=certificate, host=host, port=port)

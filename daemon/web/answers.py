@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from starlette.responses import JSONResponse
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code
@@ -26,7 +29,11 @@ STATUS = {
 """The HTTP status of each code."""
 
 
-def error(status: int, code: Code, message: str, *, close: bool = False) -> JSONResponse:
+def error(
+    status: int, code: Code, message: str, *, close: bool = False, problems: Sequence[Mapping[str, str]] = ()
+) -> JSONResponse:
     """A refusal; with `close` the connection is of no use any more."""
-    content = {"code": str(code), "message": message[:MESSAGE_CHARACTERS]}
+    content: dict[str, Any] = {"code": str(code), "message": message[:MESSAGE_CHARACTERS]}
+    if problems:
+        content["problems"] = list(problems)
     return JSONResponse(content, status_code=status, headers={"Connection": "close"} if close else None)

@@ -6,18 +6,20 @@
 from __future__ import annotations
 
 import asyncio
+import asyncio.sslproto
 import logging
 import socket
 import threading
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import uvicorn
 from starlette.applications import Starlette
 
 from ..errors import CannotListen, NoCertificate
 from .certificate import Certificate
-from .protocol import HEAD_BYTES, WireProtocol
+from .listening import Listener, listen
+from .protocol import HEAD_BYTES, HEAD_SECONDS, WireProtocol
 
 _LOG = logging.getLogger(__name__)
 
@@ -29,6 +31,10 @@ _GOODBYE_SECONDS = 2
 
 _CUT_SECONDS = 0.05
 """For the event loop to close what was cut: a few of its rounds."""
+
+_TLS_READ_BYTES = 4 * 1024
+"""What asyncio's TLS reads at once, which each connection keeps a buffer for. asyncio's own 256 KiB would be 2.6 GB for
+5,000 nodes with two connections; a heartbeat has half a KiB, a join one or two, and longer ones are read in turns."""
 
 _BACKLOG = 2048
 """Connections that wait to be accepted: every node at once, after a restart."""
@@ -101,7 +107,8 @@ class WebServer:
 
     def _run(self) -> None:
         try:
-            asyncio.run(self._server.serve(sockets=[self._socket]))
+            with asyncio.Runner(loop_factory=_Loop) as runner:
+                runner.run(self._server.serve(sockets=[self._socket]))
         except Exception:  # noqa: BLE001 -- a thread's last edge: `answers` says no from here on
             _LOG.exception("the %s has ended", self._name)
         finally:
@@ -129,6 +136,8 @@ class _Server(uvicorn.Server):
 
 
 def _config(served: Served, certificate: Certificate) -> uvicorn.Config:
+    # Of the whole process, because asyncio takes it from the class: nothing else in it speaks TLS through asyncio.
+    asyncio.sslproto.SSLProtocol.max_size = _TLS_READ_BYTES
     config = uvicorn.Config(
         served.application(),
         ssl_certfile=certificate.certificate_file,
@@ -152,11 +161,17 @@ def _config(served: Served, certificate: Certificate) -> uvicorn.Config:
     return config
 
 
-def _listen(name: str, host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+def _listen(name: str, host: str, port: int) -> Listener:
     try:
-        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+        return listen(host, port, backlog=_BACKLOG)
     except OSError as error:
         # Python adds the address, which stands here already.
         reason = (error.strerror or str(error)).partition(" (while")[0]
         raise CannotListen(f"the {name} cannot listen on {host}:{port}: {reason}") from error
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """An event loop whose servers wait for a handshake as long as for a head; asyncio's own is a minute."""
+
+    async def create_server(self, *args: Any, **options: Any) -> asyncio.Server:  # type: ignore[override] # all alike
+        return await super().create_server(*args, **{"ssl_handshake_timeout": HEAD_SECONDS, **options})

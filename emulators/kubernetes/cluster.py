@@ -108,18 +108,22 @@ class EmulatedCluster:
         self._tell(changes)
         return str(node["metadata"]["uid"])
 
-    def update_node(self, name: str, *, labels: Mapping[str, str] | None = None, ready: bool | None = None) -> None:
-        """Change a Node's labels or readiness; one that is not there is no error."""
+    def update_node(
+        self, name: str, *, labels: Mapping[str, str] | None = None, ready: bool | None = None, uid: str | None = None
+    ) -> bool:
+        """Change a Node's labels or readiness; with a uid only if it is that one. Returns whether it stands."""
         with self._lock:
             node = self._store.get(NODE, None, name)
-            if node is not None:
-                if labels is not None:
-                    node["metadata"]["labels"] = dict(labels)
-                if ready is not None:
-                    node["status"]["conditions"] = [_readiness(ready=ready)]
-                self._store.replace(node)
+            if node is None or uid not in (None, node["metadata"]["uid"]):
+                return False
+            if labels is not None:
+                node["metadata"]["labels"] = dict(labels)
+            if ready is not None:
+                node["status"]["conditions"] = [_readiness(ready=ready)]
+            self._store.replace(node)
             changes = self._drain()
         self._tell(changes)
+        return True
 
     def amend_node(
         self,

@@ -9,7 +9,8 @@ only image they know is bcd's, and it is this checkout's code, with made-up GPUs
 
 from __future__ import annotations
 
+from .errors import NoSuchMachine
 from .machine import MachineTimes
 from .machine_host import EmulatedMachines
 
-__all__ = ["EmulatedMachines", "MachineTimes"]
+__all__ = ["EmulatedMachines", "MachineTimes", "NoSuchMachine"]

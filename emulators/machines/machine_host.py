@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where all machines of a world run: one thread with one event loop, entered from any other thread.
 
-It is the clouds' `MachineHost` (neighbours.py). Control calls for tests and the quickstart (preempt, cut off
-from the gateway) stand beside it.
+It is the clouds' `MachineHost` (neighbours.py). Control calls for tests and the quickstart stand beside it: a machine
+is preempted, cut off from the gateway, stopped and started, renamed, given a Node of another UID, or replaced. Of these
+the machine's cloud learns nothing but a preemption, and each raises NoSuchMachine for one that does not run.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import tempfile
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Final
@@ -20,7 +21,9 @@ from typing import Any, Final
 from ..engine import Engine, VirtualClock
 from ..kubernetes import Change, EmulatedCluster
 from ..neighbours import Machine
+from .errors import NoSuchMachine
 from .machine import MachineTimes, RunningMachine
+from .scheduling import Object
 from .volumes import remove
 
 LONG_POLL_SECONDS: Final = 30
@@ -67,6 +70,8 @@ class EmulatedMachines:
         self._lock = Lock()
         self._machines: dict[str, RunningMachine] = {}
         self._watched: dict[EmulatedCluster, Callable[[], None]] = {}
+        # Of each cluster, until they change: thousands of machines look at the same ones.
+        self._daemon_sets: dict[EmulatedCluster, Sequence[Object]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = engine.clock.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, name="emulated-machines", daemon=True)
@@ -88,12 +93,14 @@ class EmulatedMachines:
             times=self._times,
             folder=self.folder / machine.instance_id,
             long_poll_seconds=self._long_poll_seconds,
+            daemon_sets=lambda: self._daemon_sets_of(cluster),
+            ready=ready,
         )
         with self._lock:
             self._machines[machine.instance_id] = running
             if cluster not in self._watched:
                 self._watched[cluster] = cluster.subscribe(lambda change: self._changed(cluster, change))
-        self._spawn(lambda: running.boot(ready))
+        self._spawn(running.boot)
 
     def terminate(self, instance_id: str) -> None:
         """End a machine without goodbye; its Node lingers. One that does not run is no error."""
@@ -103,6 +110,7 @@ class EmulatedMachines:
                 return
             if all(other.cluster is not running.cluster for other in self._machines.values()):
                 self._watched.pop(running.cluster)()
+                self._daemon_sets.pop(running.cluster, None)
         running.end()
         self._spawn(lambda: self._end(running))
 
@@ -122,16 +130,61 @@ class EmulatedMachines:
             if runs:
                 self.reclaim(instance_id)
 
-        with self._lock:
-            running = self._machines.get(instance_id)
-        given = running.machine.spot_notice_seconds if running is not None else None
+        given = self._running(instance_id).machine.spot_notice_seconds
         self._clock.call_later(self._times.spot_notice_seconds if given is None else given, over)
 
     def cut_off(self, instance_id: str, *, cut: bool = True) -> None:
-        """Cut a machine's network to the gateway, or mend it. Its Node stays Ready. One that does not run: KeyError."""
-        with self._lock:
-            running = self._machines[instance_id]
-        running.network.is_cut = cut
+        """Cut a machine's network to the gateway, or mend it. Its Node stays Ready."""
+        self._running(instance_id).network.is_cut = cut
+
+    def stop(self, instance_id: str) -> None:
+        """Switch a machine off without goodbye: its bcd is silent, its Node stays, and is not Ready after a while.
+
+        A cloud whose group replaces such a machine is played with the cloud's own `lose_instance`.
+        """
+        running = self._running(instance_id)
+        self._spawn(running.stop)
+
+    def start(self, instance_id: str) -> None:
+        """Switch a stopped machine on: it boots from the same disk, and its Node, if it still stands, is the same."""
+        running = self._running(instance_id)
+        self._spawn(running.start)
+
+    def rename(self, instance_id: str, *, hostname: str | None = None, node_name: str | None = None) -> None:
+        """Give a machine another name; None leaves one as it is.
+
+        Arguments:
+            hostname: what it calls itself, as DHCP may say: bcd learns it when it starts next.
+            node_name: what its kubelet calls its Node: that of the former name stays, not Ready, until the machine
+                ends.
+        """
+        running = self._running(instance_id)
+
+        async def renamed() -> None:
+            if hostname is not None:
+                running.rename_host(hostname)
+            if node_name is not None:
+                await running.rename_node(node_name)
+
+        self._spawn(renamed)
+
+    def replace_node(self, instance_id: str, *, after_seconds: float = 0.0) -> None:
+        """Delete the Node of a living machine; its kubelet registers it again so much later, with a new UID.
+
+        The machine's pods go on for MachineTimes.orphaned_pods_seconds at most, and its disk stays.
+        """
+        running = self._running(instance_id)
+        self._spawn(lambda: running.lose_node(seconds=after_seconds))
+
+    def replace_machine(self, instance_id: str, *, after_seconds: float = 0.0) -> None:
+        """End a machine without goodbye and put another one in its place: same names, fresh disk, other GPUs.
+
+        Arguments:
+            after_seconds: until the other one's Node is Ready; the former one's goes after
+                MachineTimes.node_gone_seconds, or when the other one takes its name, whichever comes first.
+        """
+        running = self._running(instance_id)
+        self._spawn(lambda: running.be_replaced(seconds=after_seconds))
 
     def running(self) -> tuple[Machine, ...]:
         """The machines that were launched and not ended, by instance id."""
@@ -157,12 +210,29 @@ class EmulatedMachines:
         await running.power_off()
         await running.leave()
 
+    def _running(self, instance_id: str) -> RunningMachine:
+        """A machine that was launched and not ended. Raises NoSuchMachine."""
+        with self._lock:
+            running = self._machines.get(instance_id)
+        if running is None:
+            raise NoSuchMachine(instance_id)
+        return running
+
     def _changed(self, cluster: EmulatedCluster, change: Change) -> None:
         """Something changed in a cluster; told in the thread that changed it."""
         if change.kind in _RUNS_ON_MACHINES:
+            with self._lock:
+                self._daemon_sets.pop(cluster, None)
             self._spawn(lambda: self._sync(cluster))
         elif change.kind in _MOUNTED_ON_MACHINES:
             self._spawn(lambda: self._secrets_changed(cluster))
+
+    def _daemon_sets_of(self, cluster: EmulatedCluster) -> Sequence[Object]:
+        with self._lock:
+            known = self._daemon_sets.get(cluster)
+            if known is None:
+                known = self._daemon_sets[cluster] = cluster.daemon_sets()
+        return known
 
     async def _sync(self, cluster: EmulatedCluster) -> None:
         await asyncio.gather(*(running.sync() for running in self._of(cluster)))

@@ -147,6 +147,17 @@ def test_a_client_that_goes_away_in_the_middle_harms_nobody(
     assert client.heartbeat(node_id).status == 200
 
 
+def test_a_client_that_does_not_close_what_the_gateway_closed_is_cut_when_it_stops(gateway: GatewayServer) -> None:
+    with socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as plain:
+        secure = tls().wrap_socket(plain)
+        secure.sendall(head("Connection: close", "Content-Length: 0"))
+        assert answer(secure)[0] == 401
+        with socket.socket(fileno=secure.detach()) as connection:
+            connection.settimeout(20)
+            gateway.close()
+            assert is_cut(connection)
+
+
 def test_an_idle_connection_is_kept_for_the_next_heartbeat(client: WireClient, node_id: str) -> None:
     first = client.heartbeat(node_id)
     client.heartbeat(node_id, identity=GUESS)

@@ -60,6 +60,18 @@ class GatewaySettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApiSettings:
+    """Where the HTTP API listens. It shows the gateway's certificate.
+
+    Attributes:
+        listen_port: 0 takes a free one.
+    """
+
+    listen_host: str
+    listen_port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcileSettings:
     """How often passes run. The defaults are the spec's; a demonstration may shorten them.
 
@@ -81,6 +93,7 @@ class Settings:
     Attributes:
         agent: None where none are given: pools with a substrate then stay in error.
         operator: who module runs act as; None for the login name.
+        api: None where no [api] is there: then no API is served.
     """
 
     store: StoreSettings
@@ -88,6 +101,7 @@ class Settings:
     gateway: GatewaySettings
     reconcile: ReconcileSettings
     operator: str | None
+    api: ApiSettings | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,6 +305,7 @@ def _settings(values: Mapping[str, Any], environ: Mapping[str, str]) -> Settings
         ),
         reconcile=ReconcileSettings(**section["reconcile"]),
         operator=values.get("operator"),
+        api=ApiSettings(**section["api"]) if "api" in values else None,
     )
 
 

@@ -57,6 +57,14 @@ class Caller:
             )
 
 
+class TokenState(StrEnum):
+    """Whether a token opens anything."""
+
+    LIVE = "live"
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiToken:
     """The record of an API token. The token itself is its holder's only.
@@ -76,3 +84,9 @@ class ApiToken:
     created_at: datetime
     expires_at: datetime
     revoked_at: datetime | None = None
+
+    def state(self, now: datetime) -> TokenState:
+        """Whether it opens anything. One that was revoked after its end, to free its name, has expired."""
+        if self.revoked_at is not None and self.revoked_at < self.expires_at:
+            return TokenState.REVOKED
+        return TokenState.EXPIRED if self.expires_at <= now else TokenState.LIVE

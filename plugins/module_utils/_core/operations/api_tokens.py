@@ -19,7 +19,7 @@ from typing import NoReturn
 from ..model import ids
 from ..model.errors import Code, InvalidInput, OperationError, Problem
 from ..model.ids import PLATFORM_TENANT, TENANT_PATTERN, TenantId
-from ..model.permissions import ApiToken, Caller, Permission
+from ..model.permissions import ApiToken, Caller, Permission, TokenState
 from ..model.secret import Secret
 from ..store import Tx, api_tokens
 from .session import Session
@@ -48,7 +48,7 @@ _BAD_TOKEN = "the API token is not valid: ask your platform's operators for a ne
 
 
 class TokenRefused(OperationError):
-    """A token that opens nothing. Its text is for whoever asked; `reason` is for our own log. Neither holds the token."""
+    """A token that opens nothing. Its text is for the caller, `reason` for our own log; neither holds the token."""
 
     def __init__(self, *, reason: str) -> None:
         """Keep the reason beside the public text."""
@@ -77,11 +77,9 @@ def authenticate(session: Session, bearer: Secret) -> Caller:
         now = tx.now
     if record is None or not bearer.matches(record.token_hash):
         raise TokenRefused(reason="no such token")
-    known = f"token {record.id} ({record.name}) of tenant {record.tenant_id}"
-    if record.revoked_at is not None:
-        raise TokenRefused(reason=f"{known} was revoked at {record.revoked_at:%Y-%m-%d %H:%M:%S} UTC")
-    if record.expires_at <= now:
-        raise TokenRefused(reason=f"{known} expired at {record.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+    state = record.state(now)
+    if state != TokenState.LIVE:
+        raise TokenRefused(reason=f"token {record.id} ({record.name}) of tenant {record.tenant_id} is {state}")
     return Caller(token_id=record.id, name=record.name, tenant_id=record.tenant_id, permissions=record.permissions)
 
 
@@ -127,14 +125,14 @@ def issue(
 def list_tokens(session: Session, *, tenant: str | None = None) -> tuple[ApiToken, ...]:
     """Every token that was ever issued, also those that have ended: by tenant and name, the oldest of a name first."""
     with session.store.read() as tx:
-        return api_tokens.tokens(tx, tenant_id=None if tenant is None else TenantId(tenant))
+        return _tokens(tx, tenant)
 
 
 def revoke(session: Session, *, which: str, tenant: str | None = None) -> ApiToken:
     """Make a token open nothing from now on: a call that has been let in is still answered. Harmless to repeat.
 
     Arguments:
-        which: the token's id, its name among those that are not revoked, or (one that leaked, say) the token itself.
+        which: the token's id, its name, or (one that leaked, say) the token itself.
         tenant: whose token it is; needed where tenants have tokens of one name.
 
     Returns:
@@ -149,15 +147,22 @@ def revoke(session: Session, *, which: str, tenant: str | None = None) -> ApiTok
         return replace(record, revoked_at=tx.now) if revoked else record
 
 
+def _tokens(tx: Tx, tenant: str | None) -> tuple[ApiToken, ...]:
+    # Chosen here, since not every database takes any text. There are few: people issue them.
+    return tuple(token for token in api_tokens.tokens(tx) if tenant is None or token.tenant_id == tenant)
+
+
 def _named(tx: Tx, *, which: str, tenant: str | None) -> ApiToken:
-    tokens = api_tokens.tokens(tx, tenant_id=None if tenant is None else TenantId(tenant))
+    tokens = _tokens(tx, tenant)
     if which.startswith(_PREFIX):
         found = [token for token in tokens if Secret(which).matches(token.token_hash)]
         if not found:
-            _not_found("this token", tenant)
+            _not_found("such API token", tenant)
         return found[0]
     found = [token for token in tokens if token.id == which]
-    found = found or [token for token in tokens if token.name == which and token.revoked_at is None]
+    namesakes = [token for token in tokens if token.name == which]
+    # Without one that is left: the last one, so that a command which is repeated ends as well as the first time.
+    found = found or [token for token in namesakes if token.revoked_at is None] or namesakes[-1:]
     if not found:
         _not_found(f"API token {which!r}", tenant)
     if len(found) > 1:
@@ -167,8 +172,8 @@ def _named(tx: Tx, *, which: str, tenant: str | None) -> ApiToken:
 
 
 def _not_found(what: str, tenant: str | None) -> NoReturn:
-    place = "" if tenant is None else f" of tenant {tenant}"
-    raise OperationError(Code.NOT_FOUND, f"there is no {what}{place}, or it was revoked before")
+    place = "" if tenant is None else f" of tenant {tenant!r}"
+    raise OperationError(Code.NOT_FOUND, f"there is no {what}{place}: `bc-fleetd token list` shows which there are")
 
 
 def _problems(*, name: str, tenant: str, permissions: Sequence[str]) -> Iterator[Problem]:

@@ -38,11 +38,10 @@ def token_by_hash(tx: Tx, token_hash: str) -> ApiToken | None:
     return None if row is None else _token(row)
 
 
-def tokens(tx: Tx, *, tenant_id: TenantId | None = None) -> tuple[ApiToken, ...]:
-    """Every token that was ever issued (to the tenant), by tenant and name, the oldest of a name first."""
+def tokens(tx: Tx) -> tuple[ApiToken, ...]:
+    """Every token that was ever issued: by tenant and name, the oldest of a name first."""
     table = tables().api_tokens
-    chosen = table.select() if tenant_id is None else table.select().where(table.c.tenant_id == tenant_id)
-    rows = tx.rows(chosen.order_by(table.c.tenant_id, table.c.name, table.c.created_at, table.c.id))
+    rows = tx.rows(table.select().order_by(table.c.tenant_id, table.c.name, table.c.created_at, table.c.id))
     return tuple(_token(row) for row in rows)
 
 
