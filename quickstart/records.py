@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the product's records say, read as its own modules read them: where pools stand, how bookings ended."""
+"""What the product's records say: where pools stand, which machines they have, how bookings ended."""
 
 from __future__ import annotations
 
@@ -14,7 +14,12 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PLATFORM_TENANT
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import reservations
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session, open_session
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import (
+    get_substrate,
+    list_substrates,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import pool_nodes
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import reservations as reservation_rows
 
 
 class Records:
@@ -35,6 +40,24 @@ class Records:
         with self._session() as session:
             last = reservations.find(session, pool=pool, tenant_id=PLATFORM_TENANT, name=name).last
         return reservations.to_data(last) if last is not None else {}
+
+    def nodes(self, pool: str) -> list[dict[str, Any]]:
+        """The machines that ever joined a pool, oldest first: {id, name, state, spot}; name is the Node's."""
+        with self._session() as session:
+            pool_id = get_substrate(session, pool=pool).record.pool_id
+            with session.store.read() as tx:
+                found = pool_nodes.pool_nodes(tx, pool_id, retired=True)
+        return [
+            {"id": node.id, "name": node.node_name or node.hostname, "state": node.state.value, "spot": node.spot}
+            for node in found
+        ]
+
+    def held(self, pool: str) -> int:
+        """How many GPUs of a pool are charged to the platform's quota and not refunded."""
+        with self._session() as session:
+            pool_id = get_substrate(session, pool=pool).record.pool_id
+            with session.store.read() as tx:
+                return reservation_rows.held(tx, PLATFORM_TENANT, pool_id)
 
     @contextmanager
     def _session(self) -> Iterator[Session]:
