@@ -13,13 +13,12 @@ from typing import Any
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PLATFORM_TENANT
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import reservations
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session, open_session
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import (
-    get_substrate,
-    list_substrates,
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.machines import (
+    Machines,
+    machines_of,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import pool_nodes
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import reservations as reservation_rows
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session, open_session
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
 
 class Records:
@@ -41,23 +40,10 @@ class Records:
             last = reservations.find(session, pool=pool, tenant_id=PLATFORM_TENANT, name=name).last
         return reservations.to_data(last) if last is not None else {}
 
-    def nodes(self, pool: str) -> list[dict[str, Any]]:
-        """The machines that ever joined a pool, oldest first: {id, name, state, spot}; name is the Node's."""
+    def machines(self, pool: str) -> Machines:
+        """The machines that ever joined a pool, and what is charged for them."""
         with self._session() as session:
-            pool_id = get_substrate(session, pool=pool).record.pool_id
-            with session.store.read() as tx:
-                found = pool_nodes.pool_nodes(tx, pool_id, retired=True)
-        return [
-            {"id": node.id, "name": node.node_name or node.hostname, "state": node.state.value, "spot": node.spot}
-            for node in found
-        ]
-
-    def held(self, pool: str) -> int:
-        """How many GPUs of a pool are charged to the platform's quota and not refunded."""
-        with self._session() as session:
-            pool_id = get_substrate(session, pool=pool).record.pool_id
-            with session.store.read() as tx:
-                return reservation_rows.held(tx, PLATFORM_TENANT, pool_id)
+            return machines_of(session, pool=pool)
 
     @contextmanager
     def _session(self) -> Iterator[Session]:

@@ -13,14 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import NodeId
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolNode
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import NodeState
+
 from .clouds import NAMES
 from .playbook import Ansible, Booking
 from .records import Records
 from .report import Report
 from .stage import Stage
-
-Node = dict[str, Any]
-"""A machine as the records hold it, see Records.nodes."""
 
 _LOOK_SECONDS = 0.5
 """Between two looks at the records, for progress."""
@@ -95,41 +96,41 @@ class Story:
             self._say(booking)
         return booked
 
-    def _lose_machines(self) -> Node:
+    def _lose_machines(self) -> PoolNode:
         """The providers take their Spot machines back, and a machine of the last pool breaks down, which is no Spot."""
         self._report.step("The providers take all their Spot machines back, and another machine breaks down")
         machines = self._stage.preempt()
-        broken = next(node for node in self._records.nodes(self._pools[-1]) if not node["spot"])
-        self._stage.lose(broken["name"])
+        broken = next(node for node in self._records.machines(self._pools[-1]).nodes if not node.spot)
+        self._stage.lose(_name(broken))
         self._report.line(f"{len(machines)} Spot machines go when their notice is over: their node pools replace them.")
-        self._report.line(f"{broken['name']} ({self._pools[-1]}), which is no Spot machine, is gone without a word.")
+        self._report.line(f"{_name(broken)} ({self._pools[-1]}), which is no Spot machine, is gone without a word.")
         self._report.line("A machine is retired when its Node is gone and its bcd has been silent for half a minute:")
         self._report.line("then what was booked on it ends, and is refunded once.")
         return broken
 
-    def _await_replacements(self, booked: list[Booking], broken: Node) -> None:
+    def _await_replacements(self, booked: list[Booking], broken: PoolNode) -> None:
         self._report.step("Wait until it is certain that the lost machines are gone")
         sizes = {view["name"]: view["nodes_listed"] for view in self.result["pools"]}
 
         def replaced() -> bool:
             ended = all(self._records.booking("spot-job", pool=pool)["state"] == "preempted" for pool in self._pools)
-            gone = broken["id"] in self._retired(self._pools[-1])
+            gone = broken.id in self._retired(self._pools[-1])
             return ended and gone and self._all_joined() and self._sizes() == sizes
 
         self._until(replaced, seconds=_PREEMPTION_SECONDS, what="every lost machine is retired and replaced")
         for pool in self._pools:
             self._say(self._records.booking("spot-job", pool=pool))
-        held = {pool: self._records.held(pool) for pool in self._pools}
+        held = {pool: self._records.machines(pool).held_gpus for pool in self._pools}
         if any(held.values()):
             raise RuntimeError(f"what the lost bookings held was not refunded once: {held} GPUs are held")
         self._report.well("each of them was refunded once: no GPU of the quotas is held any more")
-        self._report.well(f"node {broken['name']} is retired: its Node and its bcd are gone; nothing was booked on it")
+        self._report.well(f"node {_name(broken)} is retired: its Node and its bcd are gone; nothing was booked on it")
         self._report.well("new machines have joined in their place")
         self.result["preempted"] = len(booked)
         self.result["retired"] = sum(len(self._retired(pool)) for pool in self._pools)
 
-    def _retired(self, pool: str) -> set[str]:
-        return {node["id"] for node in self._records.nodes(pool) if node["state"] == "retired"}
+    def _retired(self, pool: str) -> set[NodeId]:
+        return {node.id for node in self._records.machines(pool).nodes if node.state == NodeState.RETIRED}
 
     def _prune(self) -> None:
         self._report.step("Take the pools out of the document and prune")
@@ -190,3 +191,8 @@ class Story:
         finally:
             over.set()
             thread.join()
+
+
+def _name(node: PoolNode) -> str:
+    """What the cluster calls it."""
+    return node.node_name or node.hostname

@@ -40,8 +40,8 @@ def bcd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     python = folder / "bin" / "python"
     (options,) = re.findall(r"/pip install --no-cache-dir (.*) -r /tmp/requirements.lock", CONTAINERFILE)
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python, "install", "--quiet"]
-    subprocess.run([*pip, *shlex.split(options), "-r", AGENT / "requirements.lock"], check=True)
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(python), "install", "--quiet"]
+    subprocess.run([*pip, *shlex.split(options), "-r", str(AGENT / "requirements.lock")], check=True)
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
     shutil.copytree(
         AGENT / "bcd",
