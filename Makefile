@@ -65,7 +65,7 @@ test-newest: venv ## the newest Python and ansible-core at hand: unit tests, mod
 mutation: venv ## what guards the store is taken out of a copy, one at a time: do the tests notice?
 	python -m ansible_collections.better_compute.fleet.tests.mutation
 
-sweep: venv ## the crash sweep at every single place, and a day without capacity (`make test` has a part of each)
+sweep: venv ## the crash sweep at every single place, a day without capacity, 1,000 machines (`make test` has a part of each)
 	pytest -n auto -m sweep tests/e2e tests/integration/reconcile
 
 # One provider with `PROVIDER=eks`; on one core with PYTEST_ARGS="-n 0". docs/check-your-provider.md is about it.
