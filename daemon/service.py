@@ -9,11 +9,14 @@ in the dispatcher's threads, the gateway in one of its own; the main thread wait
 
 from __future__ import annotations
 
+import gc
 import logging
 import resource
 import signal
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from queue import Empty, SimpleQueue
 
@@ -21,18 +24,22 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import Settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StoreUnavailable
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.counting import count_fleet
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import (
     Session,
     open_session,
 )
 
+from .api import api_of
 from .dispatcher import Dispatcher
-from .errors import GatewayEnded
+from .errors import GatewayEnded, PassesHang
 from .gateway import GatewayServer
+from .metrics import Metrics
 from .outage import Outage
 from .own_certificate import gateway_certificate, is_pinned
 from .service_manager import notify, watchdog_seconds
+from .web.server import WebServer
 
 _LOG = logging.getLogger(__name__)
 
@@ -42,16 +49,29 @@ _TICK_SECONDS = 1.0
 _FLUSH_SECONDS = 2.0
 """Between two batches of heartbeats (nodes/heartbeat.py: FLUSH_SECONDS)."""
 
+_TURN_SECONDS = 0.0005
+"""For which a thread keeps the interpreter to itself while others want it. Each statement of a transaction gives it up
+and asks for it again: at Python's own 5 ms a join of a dozen statements, which keeps all other writers of a SQLite file
+out, would take 60 ms beside a busy gateway, and the gateway as much to hear of its next request beside busy passes."""
+
+_GARBAGE = (10_000, 20, 10)
+"""How many new objects have the interpreter look for garbage, and how many such looks a look at older ones. Python's 700
+and 10 have it look at everything that is under way, a hundred times a second: a tenth of a heartbeat's cost."""
+
 _GRACE_SECONDS = 10.0
 """For the steps in hand when the daemon is told to stop (design, section 9)."""
+
+_END_SECONDS = 25
+"""After being told to stop, whatever hangs: the grace, and as long again for a flush that waits for the database (its
+locks are waited for 10 s), the open requests (2 s) and the rest. Then the system ends the process."""
 
 _ALIVE_SECONDS = 5.0
 """Between two looks whether all runs, where the service manager names no time of its own."""
 
 Signals = SimpleQueue[int]
 
-_GATEWAY_ENDED = 0
-"""No signal has this number."""
+_GATEWAY_ENDED, _PASSES_HANG = 0, -1
+"""What ends it beside signals: none has these numbers."""
 
 
 def run(settings: Settings, *, say: Callable[[str], None]) -> None:
@@ -63,14 +83,19 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
     Raises:
         NoCertificate, CannotListen, SchemaMismatch: it cannot begin.
         GatewayEnded: the gateway stopped by itself.
+        PassesHang: too many passes do not come back; whoever started the process is to start it again.
     """
     _open_many_files()
+    sys.setswitchinterval(_TURN_SECONDS)
+    gc.set_threshold(*_GARBAGE)
     with _signals() as signals, ExitStack() as stack:
         certificate = gateway_certificate(settings)
         outage = Outage()
         session = _open_session(settings, stack, signals=signals, outage=outage)
         if session is None:
             return
+        metrics = Metrics(count=partial(count_fleet, session), workers=settings.reconcile.workers)
+        session = replace(session, telemetry=metrics.passes)
         gateway = stack.enter_context(
             GatewayServer(
                 store=session.store,
@@ -78,23 +103,32 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
                 certificate=certificate,
                 host=settings.gateway.listen_host,
                 port=settings.gateway.listen_port,
+                metrics=metrics.gateway,
             )
         )
+        api = stack.enter_context(api_of(session, certificate, metrics=metrics.render))
+        servers: list[WebServer] = [gateway] if api is None else [gateway, api]
         dispatcher = Dispatcher(session, outage=outage)
-        flush = partial(_flush, session, gateway, outage)
-        with _ticking(dispatcher, flush, partial(_look_after, gateway, signals)):
+        metrics.passes.count_hanging(lambda: dispatcher.hanging)
+        flush = partial(_flush, session, gateway, outage, metrics)
+        with _ticking(dispatcher, flush, partial(_look_after, servers, dispatcher, signals)):
             address = f"https://{settings.gateway.listen_host}:{gateway.port}"
             _LOG.info("bc-fleetd runs", extra={"address": address})
             if not is_pinned(settings, certificate):
                 _LOG.warning("the settings' [agent] pins do not name this gateway's key, %s", certificate.pin)
             notify("READY=1")
-            say(f"bc-fleetd runs passes, and answers bcd at {address} (pin {certificate.pin})")
+            also = f"; its API is at https://{settings.api.listen_host}:{api.port}" if settings.api and api else ""
+            say(f"bc-fleetd runs passes, and answers bcd at {address} (pin {certificate.pin}){also}")
             number = signals.get()
             session.stopping.set()
+            # SIGALRM has no handler: it ends a process whose threads do not let it end.
+            signal.alarm(_END_SECONDS)
             notify("STOPPING=1")
-            if number == _GATEWAY_ENDED:
+            if number in (_GATEWAY_ENDED, _PASSES_HANG):
                 dispatcher.stop(grace_seconds=_GRACE_SECONDS)
-                raise GatewayEnded("the gateway has stopped by itself: see the log")
+                if number == _GATEWAY_ENDED:
+                    raise GatewayEnded("the gateway or the API has stopped by itself: see the log")
+                raise PassesHang(f"{dispatcher.hanging} passes hang: see the log; a new process is to go on")
             _LOG.info("told to stop (%s): steps in hand are ended", signal.Signals(number).name)
             # The gateway and the flush go on meanwhile: nobody's heartbeats are missed for a slow step.
             if not dispatcher.stop(grace_seconds=_GRACE_SECONDS):
@@ -156,23 +190,29 @@ def _ticking(dispatcher: Dispatcher, flush: Callable[[], None], look_after: Call
         scheduler.shutdown()
 
 
-def _flush(session: Session, gateway: GatewayServer, outage: Outage) -> None:
+def _flush(session: Session, gateway: GatewayServer, outage: Outage, metrics: Metrics) -> None:
     if outage.lasts():
         return
     try:
-        gateway.heartbeats.flush(session.store)
+        with metrics.gateway.flushes.time():
+            gateway.heartbeats.flush(session.store)
     except StoreUnavailable as error:
         outage.failed(error)
     else:
         outage.over()
 
 
-def _look_after(gateway: GatewayServer, signals: Signals) -> None:
-    """The scheduler is alive, or this would not run; the gateway is asked."""
-    if gateway.answers:
-        notify("WATCHDOG=1")
-    else:
+def _look_after(servers: Sequence[WebServer], dispatcher: Dispatcher, signals: Signals) -> None:
+    """The scheduler is alive, or this would not run; the servers and the dispatcher are asked."""
+    if not all(server.answers for server in servers):
         signals.put(_GATEWAY_ENDED)
+    elif dispatcher.is_stuck:
+        signals.put(_PASSES_HANG)
+    elif dispatcher.is_late:
+        # Whatever holds the dispatcher would hold an orderly end as well: the service manager ends the process.
+        _LOG.error("the dispatcher does not come back from the database: nothing is claimed")
+    else:
+        notify("WATCHDOG=1")
 
 
 def _open_many_files() -> None:

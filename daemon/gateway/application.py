@@ -9,16 +9,15 @@ Every refusal is `{code, message}` (wire/). 401 is said of an unknown credential
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from starlette.applications import Starlette
-from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking.standing import (
     Bookings,
@@ -33,6 +32,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import NodeId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import HEARTBEAT_SECONDS
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.credentials import good_credentials
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import Heartbeats
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.joining import (
     JoinRefused,
@@ -42,34 +42,24 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.j
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
-from .bad_tokens import BadTokens
+from ..metrics import GatewayMetrics
+from ..web.answers import STATUS
+from ..web.answers import error as error_answer
+from ..web.bad_tokens import BadTokens
+from ..web.requests import Refused, read_bearer, read_body
+from ..web.store_calls import StoreCalls
 from .callers import Caller, Callers, callers
+from .good_credentials import GoodCredentials
 from .messages import BookingsBody, HeartbeatBody, JoinBody, parse
-from .requests import Refused, read_bearer, read_body
-from .store_calls import StoreCalls
 from .waiting import BookingsWatch
 
 _LOG = logging.getLogger(__name__)
-
-_MESSAGE_CHARACTERS = 512
-"""Of an error (wire: error)."""
 
 _WRITES_AT_ONCE = 12
 """Threads that write to the database. More would only queue there."""
 
 _READS_AT_ONCE = 4
 """Threads that read from it, beside those: heartbeats never wait behind a queue of joins."""
-
-_STATUS = {
-    Code.INVALID_INPUT: 400,
-    Code.UNAUTHENTICATED: 401,
-    Code.FORBIDDEN: 403,
-    Code.NOT_FOUND: 404,
-    Code.CONFLICT: 409,
-    Code.INVALID_STATE: 409,
-    Code.QUOTA_EXCEEDED: 409,
-    Code.UNSUPPORTED: 400,
-}
 
 Answer = dict[str, Any]
 
@@ -86,12 +76,14 @@ class _Call:
 class Gateway:
     """What the calls share."""
 
-    def __init__(self, *, store: Store, clock: Clock, heartbeats: Heartbeats) -> None:
+    def __init__(self, *, store: Store, clock: Clock, heartbeats: Heartbeats, metrics: GatewayMetrics) -> None:
         """Keep the doors.
 
         Arguments:
             heartbeats: where heartbeats are noted; whoever runs the gateway flushes them.
+            metrics: counts what is answered.
         """
+        self._metrics = metrics
         self._store = store
         self._clock = clock
         self._heartbeats = heartbeats
@@ -99,16 +91,24 @@ class Gateway:
         self._calls = StoreCalls(at_once=_WRITES_AT_ONCE)
         self._reads = StoreCalls(at_once=_READS_AT_ONCE)
         self._callers = Callers(lambda identities: self._reads.ask(partial(callers, store, identities)))
+        self._good = GoodCredentials(lambda: self._reads.ask(partial(good_credentials, store)))
         self._watch = BookingsWatch(lambda nodes: self._reads.ask(partial(_standing, store, nodes)))
 
-    def application(self) -> Starlette:
-        """The ASGI application."""
-        calls = (("/v1/join", self._join), ("/v1/heartbeat", self._heartbeat), ("/v1/bookings", self._bookings))
-        application = Starlette(
-            routes=[Route(path, partial(self._answer, call), methods=["POST"]) for path, call in calls],
-            exception_handlers={HTTPException: _no_such_call},
-        )
-        application.router.redirect_slashes = False
+    def application(self) -> ASGIApp:
+        """The ASGI application: plain, because a router and its layers cost a sixth of a heartbeat."""
+        calls = {"/v1/join": self._join, "/v1/heartbeat": self._heartbeat, "/v1/bookings": self._bookings}
+
+        async def application(scope: Scope, receive: Receive, send: Send) -> None:
+            request = Request(scope, receive)
+            call = calls.get(scope["path"])
+            if call is None:
+                response = self._no_such_call(404)
+            elif scope["method"] != "POST":
+                response = self._no_such_call(405)
+            else:
+                response = await self._counted(call, scope["path"], request)
+            await response(scope, receive, send)
+
         return application
 
     def stop_waiting(self) -> None:
@@ -120,6 +120,12 @@ class Gateway:
         self._calls.close()
         self._reads.close()
 
+    async def _counted(self, answer: Callable[[_Call], Awaitable[Answer]], path: str, request: Request) -> Response:
+        began = time.monotonic()
+        response = await self._answer(answer, request)
+        self._metrics.answered(path.rpartition("/")[2], response.status_code, seconds=time.monotonic() - began)
+        return response
+
     async def _answer(self, answer: Callable[[_Call], Awaitable[Answer]], request: Request) -> Response:
         try:
             # The body first: a connection whose request was read to its end can be used again after a refusal.
@@ -127,26 +133,28 @@ class Gateway:
             call = _Call(address=request.client.host if request.client else "", bearer=read_bearer(request), body=body)
             return JSONResponse(await self._checked(answer, call))
         except Refused as refused:
-            return _error(refused.status, refused.code, refused.message, close=refused.close)
+            return error_answer(refused.status, refused.code, refused.message, close=refused.close)
         except OperationError as error:
-            return _error(_STATUS[error.code], error.code, str(error))
+            return error_answer(STATUS[error.code], error.code, str(error))
         except StoreUnavailable:
-            return _error(503, Code.INVALID_STATE, "the gateway cannot reach its records: come again")
+            return error_answer(503, Code.INVALID_STATE, "the gateway cannot reach its records: come again")
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception:  # noqa: BLE001 -- the last edge: told by a reply, and in the log by kind and place
             _LOG.exception("a call failed: %s", request.url.path)
-            return _error(500, Code.INVALID_STATE, "a fault of the gateway's own: come again")
+            return error_answer(500, Code.INVALID_STATE, "a fault of the gateway's own: come again")
 
     async def _checked(self, answer: Callable[[_Call], Awaitable[Answer]], call: _Call) -> Answer:
         """The answer, with the credential counted as good or bad by what became of it."""
         now = self._clock.now()
-        if self._bad_tokens.must_wait(call.address, call.bearer, now=now):
+        too_many = self._bad_tokens.must_wait(call.address, call.bearer, now=now)
+        if too_many and not await self._good.include(call.bearer):
             raise Refused(429, Code.UNAUTHENTICATED, "too many credentials that are none: come again in a minute")
         try:
             answered = await answer(call)
         except OperationError as error:
             if isinstance(error, JoinRefused):
+                self._metrics.join_refused(error.why)
                 _LOG.warning("a join was refused: %s", error.reason, extra={"address": call.address})
             if error.code == Code.UNAUTHENTICATED:
                 self._bad_tokens.bad(call.address, call.bearer, now=now)
@@ -165,6 +173,7 @@ class Gateway:
             devices=body.inventory.devices,
         )
         joined = await self._calls.ask(partial(join, self._store, wanted))
+        self._metrics.joined(joined.pool_id)
         _LOG.info("a node joined", extra={"pool": joined.pool_id, "node": joined.node_id, "address": call.address})
         return {"nodeId": joined.node_id, "heartbeatSeconds": HEARTBEAT_SECONDS}
 
@@ -177,7 +186,7 @@ class Gateway:
                 partial(
                     take_inventory,
                     self._store,
-                    caller.node,
+                    caller.node.id,
                     reported_node_name=told.os.kubernetes_node_name,
                     devices=told.devices,
                 )
@@ -190,7 +199,8 @@ class Gateway:
         caller = await self._caller(call.bearer, body.node_id)
         standing = caller.standing
         if standing.version == body.version:
-            changed = await self._watch.changed(caller.node.id, body.version, seconds=body.wait_seconds)
+            with self._metrics.long_polls.track_inprogress():
+                changed = await self._watch.changed(caller.node.id, body.version, seconds=body.wait_seconds)
             standing = changed or standing
         return {
             "version": standing.version,
@@ -205,17 +215,11 @@ class Gateway:
             raise OperationError(Code.FORBIDDEN, "this identity is another node's")
         return caller
 
+    def _no_such_call(self, status: int) -> Response:
+        self._metrics.answered("", status, seconds=0.0)
+        return error_answer(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
+
 
 def _standing(store: Store, node_ids: frozenset[NodeId]) -> dict[NodeId, Bookings]:
     with store.read() as tx:
         return bookings_for_nodes(tx, node_ids)
-
-
-def _no_such_call(_request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 404
-    return _error(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
-
-
-def _error(status: int, code: Code, message: str, *, close: bool = False) -> JSONResponse:
-    content = {"code": str(code), "message": message[:_MESSAGE_CHARACTERS]}
-    return JSONResponse(content, status_code=status, headers={"Connection": "close"} if close else None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ from ansible_collections.better_compute.fleet.tests.support.daemon_process impor
 
 from .item import Bar, Item
 from .load_and_daemon import running_daemon, running_load
-from .load_process import Measured, Phase, quantile
+from .load_process import Measured, Phase, milliseconds, quantile
 from .timing import Failed
 
 LOAD_SQLITE: Final = Item(name="gateway.load_sqlite", unit="ms", side=Bar.AT_MOST, bar=250.0)
@@ -142,13 +142,9 @@ def _item(item: Item, run: _Run) -> Item:
         item,
         value=1000 * max(joins, heartbeats),
         wrong=f"calls failed: {measured.failed}" if measured.failed else "",
-        note=f"p50 and p99 of {len(measured.joins):,} joins {_milliseconds(measured.joins)}, "
-        f"of {len(measured.heartbeats):,} heartbeats {_milliseconds(measured.heartbeats)}; "
+        note=f"p50 and p99 of {len(measured.joins):,} joins {milliseconds(measured.joins)}, "
+        f"of {len(measured.heartbeats):,} heartbeats {milliseconds(measured.heartbeats)}; "
         f"the load itself was late by {1000 * quantile(measured.late, _SHARE):.0f} ms (p99); "
         f"processor time of the daemon {run.processor_share:.2f} of a core, of the load "
         f"{measured.processor_seconds / _SECONDS:.2f}; load average {os.getloadavg()[0]:.1f}",
     )
-
-
-def _milliseconds(seconds: Sequence[float]) -> str:
-    return f"{1000 * quantile(seconds, 0.5):.0f} and {1000 * quantile(seconds, _SHARE):.0f} ms"

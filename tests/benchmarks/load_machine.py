@@ -106,7 +106,7 @@ async def connect(gateway: Gateway) -> Connection:
         CallFailed: it cannot be had.
     """
     # Of this process only: it is nothing but the load.
-    asyncio.sslproto.SSLProtocol.max_size = _READ_BYTES  # type: ignore[attr-defined]  # the module is not declared
+    asyncio.sslproto.SSLProtocol.max_size = _READ_BYTES
     try:
         transport, connection = await asyncio.get_running_loop().create_connection(
             Connection, "127.0.0.1", gateway.port, ssl=pinned_context(), server_hostname=""
@@ -138,19 +138,22 @@ class Machine:
     name: str
     node_id: str = ""
     _identity: str = field(default="", repr=False)
+    _join_body: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _heartbeat: bytes = field(default=b"", repr=False)
     _connection: Connection | None = None
     _polling: Connection | None = None
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def join(self, token: str) -> None:
-        """Join the token's pool, with a connection that is kept.
+        """Join the token's pool, with a connection that is kept. Tried again it is the same join.
 
         Raises:
             CallFailed: it was refused, or there was no answer.
         """
-        self._identity = secrets.token_urlsafe(32)
-        reply = await self._call(_request("/v1/join", token, self._join_body()))
+        if not self._identity:
+            self._identity = secrets.token_urlsafe(32)
+            self._join_body = self._make_join_body()
+        reply = await self._call(_request("/v1/join", token, self._join_body))
         self.node_id = str(reply["nodeId"])
         self._heartbeat = _request("/v1/heartbeat", self._identity, {"nodeId": self.node_id})
 
@@ -186,7 +189,7 @@ class Machine:
                 self._connection = await connect(self.gateway)
             return _understood(*await self._connection.call(request))
 
-    def _join_body(self) -> dict[str, Any]:
+    def _make_join_body(self) -> dict[str, Any]:
         gpus = [{"id": f"GPU-{secrets.token_hex(16)}", "model": "NVIDIA H100 80GB HBM3"} for _gpu in range(_GPUS)]
         return {
             "nonce": secrets.token_urlsafe(16),

@@ -17,6 +17,7 @@ import resource
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from itertools import cycle
 from typing import Any, Final
@@ -24,8 +25,10 @@ from typing import Any, Final
 from .load_machine import CallFailed, Gateway, Machine
 
 _SEED: Final = 6
-_PATIENCE_SECONDS: Final = 60
+_PATIENCE_SECONDS: Final = 90
 """For the last replies of a phase: more than any may take."""
+
+_AGAIN_SECONDS: Final = 1.0
 
 _POLL_SECONDS: Final = 30
 """As bcd waits for its bookings."""
@@ -41,6 +44,7 @@ class Phase:
         joins: of new machines: the token of each one's pool, and its name.
         joins_per_second: how many of them begin.
         heartbeats_per_second: of all machines that have joined, each in its turn.
+        patient: whether a machine whose join fails tries again in a second, as bcd does.
         polls: whether the machines that join wait for their bookings from then on, as bcd does.
     """
 
@@ -49,6 +53,7 @@ class Phase:
     joins: tuple[tuple[str, str], ...] = ()
     joins_per_second: float = 0.0
     heartbeats_per_second: float = 0.0
+    patient: bool = False
     polls: bool = False
 
 
@@ -85,15 +90,16 @@ class Load:
         began = resource.getrusage(resource.RUSAGE_SELF)
         machines = [(token, Machine(gateway=phase.gateway, name=name)) for token, name in phase.joins]
         beating = cycle(list(self._joined)) if self._joined else None
-        async with asyncio.timeout(phase.seconds + len(machines) / (phase.joins_per_second or 1) + _PATIENCE_SECONDS):
-            async with asyncio.TaskGroup() as tasks:
-                joins = (self._join(machine, token, polls=phase.polls) for token, machine in machines)
+        patience = phase.seconds + len(machines) / (phase.joins_per_second or 1) + _PATIENCE_SECONDS
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience), asyncio.TaskGroup() as tasks:
+                joins = (self._join(machine, token, phase) for token, machine in machines)
                 moments = self._moments(phase.joins_per_second)
-                tasks.create_task(_send(joins, moments, measured.joins, measured.late, failed, tasks))
+                tasks.create_task(send(joins, moments, measured.joins, measured.late, failed, tasks))
                 if beating is not None and phase.heartbeats_per_second:
-                    beats = (lambda one=machine: one.beat() for machine in beating)  # type: ignore[misc]  # no lambda has a type
+                    beats = (lambda one=machine: one.beat() for machine in beating)
                     within = self._moments(phase.heartbeats_per_second, until=phase.seconds)
-                    tasks.create_task(_send(beats, within, measured.heartbeats, measured.late, failed, tasks))
+                    tasks.create_task(send(beats, within, measured.heartbeats, measured.late, failed, tasks))
         ended = resource.getrusage(resource.RUSAGE_SELF)
         spent = ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime
         measured.failed.update(failed)
@@ -106,11 +112,18 @@ class Load:
         for machine in self._joined:
             machine.end()
 
-    def _join(self, machine: Machine, token: str, *, polls: bool) -> Callable[[], Awaitable[object]]:
+    def _join(self, machine: Machine, token: str, phase: Phase) -> Callable[[], Awaitable[object]]:
         async def join() -> None:
-            await machine.join(token)
+            while True:
+                try:
+                    await machine.join(token)
+                    break
+                except CallFailed:
+                    if not phase.patient:
+                        raise
+                    await asyncio.sleep(_AGAIN_SECONDS)
             self._joined.append(machine)
-            if polls:
+            if phase.polls:
                 self._polls.append(asyncio.create_task(_poll(machine)))
 
         return join
@@ -131,7 +144,7 @@ async def _poll(machine: Machine) -> None:
         version = await machine.poll(version, wait_seconds=_POLL_SECONDS)
 
 
-async def _send(
+async def send(
     calls: Iterator[Callable[[], Awaitable[object]]],
     moments: Iterator[float],
     taken: list[float],
@@ -149,6 +162,9 @@ async def _send(
             await call()
         except CallFailed as error:
             failed[str(error)] += 1
+        except asyncio.CancelledError:
+            failed["no answer"] += 1
+            raise
         else:
             taken.append(loop.time() - due)
 
@@ -167,6 +183,11 @@ def quantile(values: Sequence[float], share: float) -> float:
     """The smallest value that this share of them does not exceed; 0 when there are none."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+def milliseconds(seconds: Sequence[float]) -> str:
+    """Their p50 and p99, to be read."""
+    return f"{1000 * quantile(seconds, 0.5):.0f} and {1000 * quantile(seconds, 0.99):.0f} ms"
 
 
 async def _serve() -> None:

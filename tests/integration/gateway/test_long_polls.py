@@ -159,7 +159,7 @@ def test_a_database_that_goes_away_ends_the_wait_with_come_again(
 ) -> None:
     waiting = polls.submit(poll, gateway, node_id, version)
     until_all_wait(gateway, 1)
-    monkeypatch.setattr("ansible_collections.better_compute.fleet.daemon.gateway.store_calls._SECONDS", 0.0)
+    monkeypatch.setattr("ansible_collections.better_compute.fleet.daemon.web.store_calls._SECONDS", 0.0)
     assert waiting.result(timeout=10).status == 503
 
 

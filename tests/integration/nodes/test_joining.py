@@ -14,7 +14,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.r
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import Intent, NodeState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.joining import JoinRefused, join
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, join_tokens
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, join_tokens, pool_nodes
 from ansible_collections.better_compute.fleet.tests.support.joining_machines import (
     TOKEN,
     asks,
@@ -158,6 +158,21 @@ class TestAMachineThatIsKnown:
         assert (node.identity_hash, node.last_seen_at) == (Secret("fresh").sha256(), clock.now())
         assert (uses(store), len(nodes_of(store, pool))) == (2, 1)
 
+    def test_takes_no_booking_before_a_list_has_matched_it_again(self, store: Store, clock: HandClock) -> None:
+        pool = new_pool(store)
+        new_token(store, pool, max_uses=2)
+        before = join(store, asks())
+        states = []
+        for state in (NodeState.MATCHED, NodeState.CORDONED):
+            with store.write() as tx:
+                pool_nodes.set_node_state(tx, before.node_id, state)
+            clock.advance(minutes=5)
+            listen(store)
+            new_token(store, pool, Secret(f"bcj_{state}"))
+            join(store, asks(token=Secret(f"bcj_{state}"), identity=Secret(state), nonce=state))
+            states.append(node_of(store, before.node_id).state)
+        assert states == [NodeState.JOINED, NodeState.CORDONED]
+
     @pytest.mark.parametrize("away", [30, 300], ids=["connected", "unknown, for no gateway listened"])
     def test_is_not_taken_over_while_its_bcd_may_be_connected(self, store: Store, clock: HandClock, away: int) -> None:
         pool = new_pool(store)
@@ -208,6 +223,16 @@ def test_a_nonce_shown_with_another_identity_is_refused(store: Store) -> None:
     with pytest.raises(JoinRefused) as refused:
         join(store, asks("ip-2", nonce="nonce of ip-1"))
     assert (refused.value.code, len(nodes_of(store, pool))) == (Code.CONFLICT, 1)
+
+
+def test_a_machine_retired_before_it_heard_that_it_was_let_in_joins_with_the_use_that_it_paid(store: Store) -> None:
+    pool = new_pool(store)
+    new_token(store, pool)
+    unheard = join(store, asks())
+    with store.write() as tx:
+        pool_nodes.retire_node(tx, unheard.node_id)
+    again = join(store, asks())
+    assert (again.node_id != unheard.node_id, join(store, asks()) == again, uses(store)) == (True, True, 1)
 
 
 def test_an_identity_of_another_pools_node_is_refused(store: Store) -> None:

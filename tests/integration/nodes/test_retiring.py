@@ -197,6 +197,44 @@ def test_a_machine_that_vanishes_with_its_node_is_retired_by_the_list(store: Sto
     assert ended(store, booking).state == ReservationState.RELEASED
 
 
+@pytest.mark.parametrize(
+    ("spot", "ends_as"), [(False, ReservationState.RELEASED), (True, ReservationState.PREEMPTED)], ids=["other", "spot"]
+)
+def test_what_stood_on_a_machine_that_was_made_anew_ends_and_its_node_goes_on(
+    store: Store, clock: HandClock, spot: bool, ends_as: ReservationState
+) -> None:
+    pool = new_pool(store)
+    listen(store)
+    node = matched(store, pool, spot=spot)
+    booking = booked(store, pool, spot=spot)
+    clock.advance(minutes=5)
+    with store.write() as tx:
+        pool_nodes.replace_identity(
+            tx,
+            node.id,
+            identity_hash="another",
+            hostname=node.hostname,
+            reported_node_name="ip-1",
+            devices=node.devices,
+            at=tx.now,
+        )
+    clock.advance(seconds=5)
+    for _list in range(2):
+        with store.write() as tx:
+            found = match(
+                pool_nodes.pool_nodes(tx, pool.id),
+                [listed("ip-1", uid="new", spot=spot, age=timedelta(minutes=4))],
+                listening=gateways.listening(tx),
+                desired_total=1,
+                vanished_at=None,
+                now=tx.now,
+            )
+            assert record(tx, pool=pool, matching=found) == ()
+    assert ended(store, booking).state == ends_as
+    assert (held(store, pool), node_of(store, node.id).node_uid) == (0, "new")
+    assert booked(store, pool, spot=spot).node_id == node.id
+
+
 class TestTheEndOfAPool:
     def test_cordoned_nodes_take_no_booking_and_those_that_stand_are_counted(self, store: Store) -> None:
         pool = new_pool(store)

@@ -11,6 +11,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet
 from ansible_collections.better_compute.fleet.tests.support.life.world import document
 
+from .declared import SPOT, autoscaled
+
 
 @pytest.mark.parametrize(
     ("spot", "ends_as"), [(True, ReservationState.PREEMPTED), (False, ReservationState.RELEASED)], ids=["spot", "other"]
@@ -53,6 +55,26 @@ def test_when_most_nodes_vanish_at_once_a_second_list_must_say_so_too(fleet: Fle
     fleet.live(minutes=1)
     assert fleet.nodes() == {}
     assert len(fleet.events("node.retired")) == 3
+
+
+def test_an_empty_list_of_an_autoscaled_pool_must_be_confirmed_too_and_soon(fleet: Fleet) -> None:
+    made = autoscaled(0, 3, nodes=2)
+    flavors = made["pools"][0]["policy"]["substrate"]["flavors"]
+    flavors[:] = [flavor for flavor in flavors if flavor["name"] == SPOT]
+    fleet.join_all(made)
+    cluster = fleet.scene.world.apis.cluster(fleet.cluster().name)
+    assert cluster is not None
+    for name in fleet.nodes():
+        fleet.scene.world.machines.cut_off(fleet.instance_of(name))
+        cluster.remove_node(name)
+    fleet.scene.clock.advance(45)
+    record = fleet.one_pass().record
+    assert (record.nodes_listed, len(fleet.nodes())) == (0, 2), (
+        "the autoscaler may have done it, but nobody declared it"
+    )
+    fleet.scene.clock.advance(26)
+    fleet.run_due()
+    assert fleet.nodes() == {}
 
 
 def test_nodes_that_are_back_on_the_second_list_were_never_gone(fleet: Fleet) -> None:

@@ -79,17 +79,30 @@ def test_an_unknown_list_leaves_everything_as_it_is() -> None:
 
 def test_more_waiting_nodes_get_more_uses() -> None:
     used = token("a", max_uses=2, uses=1)
-    assert plan(used, secret="a") == TokenPlan(resize=(used.id, 3))
+    assert plan(used, secret="a") == TokenPlan(resize=((used.id, 3),))
 
 
 def test_uses_that_nobody_needs_any_more_are_taken_back() -> None:
-    assert plan(token("a", max_uses=9), secret="a") == TokenPlan(resize=(TokenId("tok_a"), 2))
+    assert plan(token("a", max_uses=9), secret="a") == TokenPlan(resize=((TokenId("tok_a"), 2),))
 
 
 def test_a_token_is_replaced_in_time_and_the_old_one_stays_valid() -> None:
     old = token("a", age=LIFETIME - REPLACE_BEFORE)
     assert plan(old, secret="a") == TokenPlan(mint=2)
     assert plan(token("a", age=LIFETIME - REPLACE_BEFORE - MINUTE), secret="a") == KEEP
+
+
+def test_one_that_is_replaced_or_replaces_has_no_use_too_many_either() -> None:
+    old, new = token("a", age=LIFETIME - REPLACE_BEFORE, max_uses=3), token("b", max_uses=3, uses=1)
+    assert plan(old, new, secret="b") == TokenPlan(resize=((old.id, 2),))
+    assert plan(token("a", age=LIFETIME - REPLACE_BEFORE, max_uses=3), secret="a") == TokenPlan(
+        mint=2, resize=((old.id, 2),)
+    )
+
+
+def test_a_list_that_waits_for_another_one_leaves_everything_as_it_is() -> None:
+    doubtful = Matching(known=True, vanished_at=NOW, to_confirm=True)
+    assert plan(token("a"), secret="a", matching=doubtful) == KEEP
 
 
 def test_a_replaced_token_is_revoked_when_bcd_has_had_time_to_read_the_new_one() -> None:

@@ -118,10 +118,36 @@ class TestANewUidUnderAnOldName:
         found = compare([matched("ip-1")], [node])
         assert (owner_of(found, "node_ip-1"), found.to_retire) == ("new", ())
 
+    @pytest.mark.parametrize(
+        ("joined_ago", "owner"), [(10, "uid-ip-1"), (60, None)], ids=["joined on it", "joined before it"]
+    )
+    def test_a_bcd_that_was_matched_to_none_before_is_of_the_machine_on_which_it_joined(
+        self, joined_ago: int, owner: str | None
+    ) -> None:
+        node = machine("ip-1", joined=NOW - joined_ago * SECOND, seen=NOW - 10 * SECOND)
+        found = compare([node], [listed("ip-1", age=20 * SECOND)])
+        assert (owner_of(found, "node_ip-1"), found.waiting) == (owner, () if owner else ("ip-1",))
+
     def test_a_bcd_that_was_last_heard_about_when_the_new_node_appeared_is_left_open(self) -> None:
         node = listed("ip-1", uid="new", age=20 * SECOND)
         found = compare([matched("ip-1", seen=NOW - 15 * SECOND)], [node])
         assert (found.to_record, found.to_retire, found.waiting) == ((), (), ("ip-1",))
+
+
+class TestAMachineMadeAnewAroundTheSameGpus:
+    """Its bcd has joined anew as the node that it was before, on a Node of another UID."""
+
+    @pytest.mark.parametrize(("joined_ago", "anew"), [(60, True), (3600, False)], ids=["on the Node", "before it"])
+    def test_is_another_one_when_its_identity_is_of_the_new_node_too(self, joined_ago: int, anew: bool) -> None:
+        node = matched("ip-1", joined=NOW - joined_ago * SECOND)
+        found = compare([node], [listed("ip-1", uid="new", age=timedelta(minutes=5))])
+        assert [(one.node_uid, one.new_machine) for one in found.to_record] == [("new", anew)]
+
+    def test_is_the_same_one_when_its_node_is_the_same(self) -> None:
+        found = compare(
+            [matched("ip-1", joined=NOW - SECOND, state=NodeState.JOINED)], [listed("ip-1", age=60 * SECOND)]
+        )
+        assert [(one.state, one.new_machine) for one in found.to_record] == [(NodeState.MATCHED, False)]
 
 
 class TestAnotherMachineUnderTheSameNode:
@@ -178,6 +204,18 @@ class TestMostNodesMissingAtOnce:
         nodes = [matched(f"ip-{n}", seen=SILENT) for n in range(4)]
         found = compare(nodes, [listed(f"ip-{n}") for n in range(3)], desired_total=4)
         assert retired(found) == {"ip-3"}
+
+    def test_an_empty_list_alone_retires_nobody_whether_matched_or_not(self) -> None:
+        for nodes in ([matched("ip-1", seen=SILENT)], [machine("ip-1", seen=SILENT)]):
+            found = compare(nodes, [], desired_total=1)
+            assert (retired(found), found.to_confirm) == (set(), True)
+
+    def test_it_is_confirmed_from_when_somebody_was_to_be_retired(self) -> None:
+        talking = [matched(f"ip-{n}") for n in range(3)]
+        found = compare(talking, [], desired_total=4)
+        assert (found.vanished_at, found.to_confirm) == (None, False), "Nodes may be gone for long while bcds go on"
+        found = compare([*talking, matched("ip-3", seen=SILENT)], [], desired_total=4, vanished_at=found.vanished_at)
+        assert (retired(found), found.vanished_at) == (set(), NOW)
 
     def test_a_machine_whose_name_another_has_needs_no_confirmation(self) -> None:
         nodes = [matched("ip-0", seen=SILENT), *(matched(f"ip-{n}", seen=SILENT) for n in range(1, 4))]

@@ -45,20 +45,20 @@ class TokenPlan:
 
     Attributes:
         mint: uses of a new token, which is then to be written to the Secret; None for no new one.
-        resize: the Secret's token and how many uses it is to have in all.
+        resize: tokens that are kept, and how many uses each is to have in all.
         revoke: tokens to revoke.
         delete_secret: whether the Secret is to be deleted, after the rows.
     """
 
     mint: int | None = None
-    resize: tuple[TokenId, int] | None = None
+    resize: tuple[tuple[TokenId, int], ...] = ()
     revoke: tuple[TokenId, ...] = ()
     delete_secret: bool = False
 
     @property
     def changes_rows(self) -> bool:
         """Whether there is anything for :func:`carry_out` to write."""
-        return self.mint is not None or self.resize is not None or bool(self.revoke)
+        return self.mint is not None or bool(self.resize or self.revoke)
 
 
 KEEP = TokenPlan()
@@ -69,13 +69,13 @@ def plan_token(live: Sequence[JoinToken], *, secret_hash: str | None, matching: 
     """What to do about the tokens of a pool that runs.
 
     A token exists only while some listed Node never joined, with one use left for each listed Node without a connected
-    bcd. An unknown list leaves all as it is.
+    bcd. An unknown list leaves all as it is, and so does one that nobody believes before another confirms it.
 
     Arguments:
-        live: the pool's tokens that are neither revoked nor expired.
+        live: the pool's tokens that are neither revoked nor expired, with their uses when `matching` was made.
         secret_hash: SHA-256 (lower-case hex) of what the cluster's Secret holds; None when there is no Secret.
     """
-    if not matching.known:
+    if not matching.known or matching.to_confirm:
         return KEEP
     if not matching.waiting:
         return withdraw_tokens(live, secret_hash=secret_hash)
@@ -83,13 +83,13 @@ def plan_token(live: Sequence[JoinToken], *, secret_hash: str | None, matching: 
     if current is None:
         return TokenPlan(mint=matching.unconnected, revoke=tuple(token.id for token in live))
     # One from before the Secret's may still be in bcd's hands for a while.
-    reloaded = now - current.created_at >= RELOAD
-    outdated = tuple(token.id for token in live if token.id != current.id and reloaded)
-    if current.expires_at - now <= REPLACE_BEFORE:
-        return TokenPlan(mint=matching.unconnected, revoke=outdated)
-    wanted = current.uses + matching.unconnected
-    resize = (current.id, wanted) if current.max_uses != wanted else None
-    return TokenPlan(resize=resize, revoke=outdated)
+    kept = [current] if now - current.created_at >= RELOAD else live
+    needs = [(token, token.uses + matching.unconnected) for token in kept]
+    return TokenPlan(
+        mint=matching.unconnected if current.expires_at - now <= REPLACE_BEFORE else None,
+        resize=tuple((token.id, uses) for token, uses in needs if token.max_uses != uses),
+        revoke=tuple(token.id for token in live if token not in kept),
+    )
 
 
 def withdraw_tokens(live: Sequence[JoinToken], *, secret_hash: str | None) -> TokenPlan:
@@ -105,8 +105,8 @@ def carry_out(tx: Tx, plan: TokenPlan, *, pool_id: PoolId) -> Secret | None:
     """
     for token_id in plan.revoke:
         join_tokens.revoke_token(tx, token_id)
-    if plan.resize is not None:
-        join_tokens.set_max_uses(tx, *plan.resize)
+    for token_id, uses in plan.resize:
+        join_tokens.set_max_uses(tx, token_id, uses)
     if plan.mint is None:
         return None
     token = Secret(_PREFIX + secrets.token_urlsafe(_TOKEN_BYTES))

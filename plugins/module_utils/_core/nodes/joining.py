@@ -9,6 +9,7 @@ Limits: the shape of the request is the gateway's to check (wire/); minting toke
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NoReturn
 
 from ..model import ids
@@ -25,12 +26,26 @@ _BAD_TOKEN = "the join token is not valid: bcd reads the mounted token again and
 """The one text for every bad token: unknown, expired, revoked and used up look alike from outside."""
 
 
+class Refusal(StrEnum):
+    """Why a join is refused, in one word: for counting."""
+
+    UNKNOWN_TOKEN = "unknown_token"  # noqa: S105 (no secret)
+    REVOKED_TOKEN = "revoked_token"  # noqa: S105 (no secret)
+    EXPIRED_TOKEN = "expired_token"  # noqa: S105 (no secret)
+    USED_UP_TOKEN = "used_up_token"  # noqa: S105 (no secret)
+    TEARING_DOWN = "tearing_down"
+    OTHER_POOL = "other_pool"
+    OTHER_IDENTITY = "other_identity"
+    STILL_CONNECTED = "still_connected"
+
+
 class JoinRefused(OperationError):
     """A join that is refused. Its text is for whoever asked; `reason` is for our own log. Neither holds a token."""
 
-    def __init__(self, code: Code, message: str, *, reason: str) -> None:
+    def __init__(self, code: Code, message: str, *, why: Refusal, reason: str) -> None:
         """Keep the reason beside the public text."""
         super().__init__(code, message)
+        self.why = why
         self.reason = reason
 
 
@@ -69,6 +84,7 @@ def join(store: Store, request: JoinRequest) -> Joined:
       and bookings under the new identity; but only once its old bcd is disconnected.
     - The same Node name with other GPUs is another machine and becomes a node of its own: matching.py retires the old
       one, so that what was booked on it ends.
+    - A repetition by a machine that was retired since makes it a node of its own at the cost of the first use.
 
     Returns:
         The node that this machine is.
@@ -92,17 +108,21 @@ def join(store: Store, request: JoinRequest) -> Joined:
 def _recognised(tx: Tx, request: JoinRequest) -> JoinToken:
     token = join_tokens.token_by_hash(tx, request.token.sha256())
     if token is None or not request.token.matches(token.token_hash):
-        _refuse_token("no such token")
+        _refuse_token(Refusal.UNKNOWN_TOKEN, "no such token")
     return token
 
 
 def _must_be_live(tx: Tx, token: JoinToken) -> None:
     if token.revoked_at is not None:
         _refuse_token(
-            f"token {token.id} of pool {token.pool_id} was revoked at {token.revoked_at:%Y-%m-%d %H:%M:%S} UTC"
+            Refusal.REVOKED_TOKEN,
+            f"token {token.id} of pool {token.pool_id} was revoked at {token.revoked_at:%Y-%m-%d %H:%M:%S} UTC",
         )
     if token.expires_at <= tx.now:
-        _refuse_token(f"token {token.id} of pool {token.pool_id} expired at {token.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+        _refuse_token(
+            Refusal.EXPIRED_TOKEN,
+            f"token {token.id} of pool {token.pool_id} expired at {token.expires_at:%Y-%m-%d %H:%M:%S} UTC",
+        )
 
 
 def _must_take_nodes(tx: Tx, pool_id: PoolId) -> None:
@@ -111,6 +131,7 @@ def _must_take_nodes(tx: Tx, pool_id: PoolId) -> None:
         raise JoinRefused(
             Code.FORBIDDEN,
             "the pool takes no more nodes: it is being torn down",
+            why=Refusal.TEARING_DOWN,
             reason=f"pool {pool_id} is archived or being torn down",
         )
 
@@ -121,6 +142,7 @@ def _again(tx: Tx, token: JoinToken, known: PoolNode, request: JoinRequest) -> J
         raise JoinRefused(
             Code.CONFLICT,
             "this identity is a node's of another pool: clear bcd's state folder on the machine",
+            why=Refusal.OTHER_POOL,
             reason=f"identity of {known.id} in pool {known.pool_id} shown with a token of pool {token.pool_id}",
         )
     report_inventory(
@@ -150,6 +172,9 @@ def _enter(tx: Tx, token: JoinToken, request: JoinRequest) -> NodeId:
             devices=request.devices,
             at=tx.now,
         )
+        if before.state == NodeState.MATCHED:
+            # Its Node may be another one by now: it takes no more bookings before a list has told.
+            pool_nodes.set_node_state(tx, node_id, NodeState.JOINED)
         return node_id
     pool_nodes.add_node(
         tx,
@@ -173,14 +198,21 @@ def _use(tx: Tx, token: JoinToken, request: JoinRequest, node_id: NodeId) -> Non
         entered = join_tokens.use_token(tx, token.id, request.nonce, node_id)
     except OperationError as error:
         if error.code == Code.FORBIDDEN:
-            _refuse_token(f"token {token.id} of pool {token.pool_id} is used up ({token.max_uses} uses)")
+            used_up = f"token {token.id} of pool {token.pool_id} is used up ({token.max_uses} uses)"
+            _refuse_token(Refusal.USED_UP_TOKEN, used_up)
         raise
-    if entered != node_id:
+    if entered == node_id:
+        return
+    made = pool_nodes.node(tx, entered)
+    if made is None or made.state != NodeState.RETIRED:
         raise JoinRefused(
             Code.CONFLICT,
             "this nonce was used with another identity: clear bcd's state folder on the machine",
+            why=Refusal.OTHER_IDENTITY,
             reason=f"nonce of {entered} shown again with another identity, token {token.id}",
         )
+    # The machine never heard that it was let in, and was given up meanwhile: the use that it paid with is its own.
+    join_tokens.move_use(tx, token.id, request.nonce, node_id)
 
 
 def _same_machine(nodes: tuple[PoolNode, ...], request: JoinRequest) -> PoolNode | None:
@@ -203,6 +235,7 @@ def _must_be_disconnected(tx: Tx, node: PoolNode) -> None:
         raise JoinRefused(
             Code.CONFLICT,
             "a bcd of this machine is connected: it can join anew once that one has been silent for half a minute",
+            why=Refusal.STILL_CONNECTED,
             reason=f"{node.id} is not disconnected, yet a second identity asks for it",
         )
 
@@ -218,14 +251,16 @@ def report_inventory(
 
 
 def take_inventory(
-    store: Store, node: PoolNode, *, reported_node_name: str | None, devices: tuple[Device, ...]
+    store: Store, node_id: NodeId, *, reported_node_name: str | None, devices: tuple[Device, ...]
 ) -> None:
     """Record what a joined node's bcd says of its machine with a heartbeat; nothing is written when it is known."""
-    if (node.reported_node_name, node.devices) == (reported_node_name, devices):
+    with store.read() as tx:
+        node = pool_nodes.node(tx, node_id)
+    if node is None or (node.reported_node_name, node.devices) == (reported_node_name, devices):
         return
     with store.write() as tx:
         report_inventory(tx, node, hostname=node.hostname, reported_node_name=reported_node_name, devices=devices)
 
 
-def _refuse_token(reason: str) -> NoReturn:
-    raise JoinRefused(Code.UNAUTHENTICATED, _BAD_TOKEN, reason=reason)
+def _refuse_token(why: Refusal, reason: str) -> NoReturn:
+    raise JoinRefused(Code.UNAUTHENTICATED, _BAD_TOKEN, why=why, reason=reason)

@@ -9,7 +9,8 @@ What a Node's absence means is decided here and nowhere else:
 - A machine is gone when its bcd is disconnected **and** its Node is gone: no Node of that UID, because a UID never
   comes back. A new UID under the old name is another machine, or the same one registered anew: its bcd tells which.
 - A bcd that is connected, or of which nothing is known because the gateway has not listened long enough, stays.
-- When most Nodes are missing at once and nobody asked for fewer, a second list must say so too.
+- When most Nodes are missing at once and nobody declared fewer, a second list must say so too. What an autoscaler or a
+  provider takes away was not declared.
 """
 
 from __future__ import annotations
@@ -42,7 +43,12 @@ class Gone(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """What to record of a node that stands for a listed Node."""
+    """What to record of a node that stands for a listed Node.
+
+    Attributes:
+        new_machine: whether what is booked on the node ends, because its Node and its bcd's identity both are others
+            than those that it was booked on: a machine that was made anew around the same GPUs.
+    """
 
     node_id: NodeId
     node_name: str
@@ -51,6 +57,7 @@ class Match:
     spot: bool
     labels: Mapping[str, str]
     state: NodeState
+    new_machine: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +83,8 @@ class Matching:
             bcd is silent: the reply was lost, and bcd needs a token to ask again.
         unconnected: Nodes in the list without a connected bcd; at least as many as `waiting`.
         joined_node_pools: the provider's names of the node pools of which a Node joined.
-        vanished_at: since when most Nodes are missing without anyone having asked for it; to be recorded.
+        vanished_at: since when nodes are to be retired while most Nodes are missing and nobody declared that; to be
+            recorded.
         to_confirm: whether `vanished_at` waits for another list before anybody is retired: come again soon.
     """
 
@@ -109,7 +117,7 @@ def match(
         nodes: the pool's nodes, recorded no earlier than the list was asked for; retired ones are left alone.
         listed: every Node with the pool's label; None when that is not known.
         listening: the gateway's mark.
-        desired_total: how many Nodes the flavors want now: fewer listed than that is nobody's wish.
+        desired_total: how many Nodes the flavors stand for now, at most: fewer listed than that was not declared.
         vanished_at: as the former pass recorded it.
         now: the present.
         closed: names of the node pools whose nodes take no new bookings: they are cordoned, and all others are not.
@@ -118,18 +126,18 @@ def match(
     if listed is None:
         return Matching(known=False, vanished_at=vanished_at)
     look = _Look(nodes, listed, listening=listening, now=now)
-    vanished = look.missing()
-    sudden = len(listed) < desired_total and 2 * len(vanished) > sum(node.node_uid is not None for node in look.nodes)
-    since = (vanished_at or now) if sudden else None
+    departures = look.departures()
+    sudden = len(listed) < desired_total and 2 * len(look.missing()) > len(look.nodes)
+    # Counted from when somebody was to be retired: those whose bcd goes on without a Node confirm nothing.
+    gone = any(departure.why == Gone.NODE_MISSING for departure in departures)
+    since = (vanished_at or now) if sudden and gone else None
     to_confirm = since is not None and now - since < timedelta(seconds=CONFIRM_SECONDS)
     joined = {name for name in look.listed if look.has_joined(name)}
     owned = {owner.id for owner in look.owners.values()}
     return Matching(
         known=True,
         to_record=look.matches(closed),
-        to_retire=tuple(
-            departure for departure in look.departures() if departure.why != Gone.NODE_MISSING or not to_confirm
-        ),
+        to_retire=tuple(departure for departure in departures if departure.why != Gone.NODE_MISSING or not to_confirm),
         unmatched=tuple(
             node.id for node in look.nodes if node.id not in owned and look.live[node.id] == Liveness.CONNECTED
         ),
@@ -167,18 +175,17 @@ class _Look:
         newest = next((node for node in reversed(claimants) if self.live[node.id] == Liveness.CONNECTED), None)
         if incumbent is not None:
             return newest if newest is not None and self._succeeds(newest, incumbent) else incumbent
-        if newest is None or (newest.node_uid is not None and not _outlived(newest, listed, self.now)):
-            return None
-        return newest
+        return newest if newest is not None and _is_of(newest, listed, self.now) else None
 
     def _succeeds(self, newest: PoolNode, incumbent: PoolNode) -> bool:
         """Whether a machine joined under the Node's name after the one before fell silent: no two can have one name."""
         return self.live[incumbent.id] == Liveness.DISCONNECTED and newest.joined_at > incumbent.last_seen_at
 
     def _claimant(self, name: str) -> PoolNode | None:
-        """The Node's owner, or else the latest that joined under its name and was matched to no Node yet."""
+        """The Node's owner, or else the latest of its machine that joined and was matched to no Node yet."""
+        listed = self.listed[name]
         unmatched = (node for node in reversed(self.named[name]) if node.node_uid is None)
-        return self.owners.get(name) or next(unmatched, None)
+        return self.owners.get(name) or next((node for node in unmatched if _is_of(node, listed, self.now)), None)
 
     def has_joined(self, name: str) -> bool:
         """Whether the bcd of this listed Node joined, connected or not."""
@@ -191,8 +198,8 @@ class _Look:
         return node is not None and self.live[node.id] != Liveness.DISCONNECTED
 
     def missing(self) -> tuple[PoolNode, ...]:
-        """The matched nodes whose Node is not listed, neither by its UID nor by its name."""
-        return tuple(n for n in self.nodes if n.node_uid is not None and not self._is_listed(n))
+        """The nodes whose Node is not listed, neither by its UID nor by its name."""
+        return tuple(node for node in self.nodes if not self._is_listed(node))
 
     def _is_listed(self, node: PoolNode) -> bool:
         return node.node_uid in self.uids or any(name in self.listed for name in self._names(node))
@@ -223,24 +230,35 @@ class _Look:
 
     def matches(self, closed: frozenset[str] | None) -> tuple[Match, ...]:
         """What is to be recorded of each owner, where it differs from what is."""
-        wanted = ((owner, _match(owner, self.listed[name], closed)) for name, owner in self.owners.items())
+        wanted = ((owner, _match(owner, self.listed[name], closed, self.now)) for name, owner in self.owners.items())
         return tuple(match_ for owner, match_ in wanted if match_ != _recorded(owner))
 
 
-def _outlived(node: PoolNode, listed: ClusterNode, now: datetime) -> bool:
-    """Whether a matched node's bcd was heard long after a Node of another UID took its Node's name.
+def _is_of(node: PoolNode, listed: ClusterNode, now: datetime) -> bool:
+    """Whether a node's bcd is known to run on the machine of this Node, and not on one that had its name before.
 
-    Then the machine is the same and only its Node was registered anew. A bcd that was heard only before, or shortly
-    after, can be of a machine that is gone. Lengths of time are compared, each by one clock: the cluster's and ours may
-    differ by minutes.
+    It does when it joined after the Node was registered, or was heard long after that: then the machine is the same and
+    only its Node was registered anew. A bcd that was heard only before, or shortly after, can be of a machine that is
+    gone. Lengths of time are compared, each by one clock: the cluster's and ours may differ by minutes.
     """
     if listed.age is None:
         return True
     silence = now - node.last_seen_at
-    return listed.age - silence >= timedelta(seconds=CONNECTED_SECONDS)
+    return _joined_on(node, listed.age, now) or listed.age - silence >= timedelta(seconds=CONNECTED_SECONDS)
 
 
-def _match(node: PoolNode, listed: ClusterNode, closed: frozenset[str] | None) -> Match:
+def _joined_on(node: PoolNode, age: timedelta, now: datetime) -> bool:
+    """Whether a node's bcd took its identity since a Node of this age was registered."""
+    return now - node.joined_at <= age
+
+
+def _made_anew(node: PoolNode, listed: ClusterNode, now: datetime) -> bool:
+    """Whether a node's bcd took its identity on a Node of another UID than the one that the node was matched to."""
+    other = node.node_uid is not None and node.node_uid != listed.uid
+    return other and listed.age is not None and _joined_on(node, listed.age, now)
+
+
+def _match(node: PoolNode, listed: ClusterNode, closed: frozenset[str] | None, now: datetime) -> Match:
     labels = {key: value for key, value in node.labels.items() if key != NODE_CAPACITY}
     if listed.spot:
         labels[NODE_CAPACITY] = SPOT
@@ -252,6 +270,7 @@ def _match(node: PoolNode, listed: ClusterNode, closed: frozenset[str] | None) -
         spot=listed.spot,
         labels=labels,
         state=_state(node, listed, closed),
+        new_machine=_made_anew(node, listed, now),
     )
 
 

@@ -8,18 +8,21 @@ from __future__ import annotations
 from ..model.records import PoolNode, PoolRecord
 from ..store import Tx, pool_nodes
 from .matching import Matching
-from .retiring import retire_gone
+from .retiring import end_bookings, retire_gone
 
 
 def record(tx: Tx, *, pool: PoolRecord, matching: Matching) -> tuple[PoolNode, ...]:
     """Record the matches and retire what is gone; nothing is written when nothing differs.
 
-    Each node's retirement with the end of its bookings is whole within this transaction. An unknown list has neither.
+    Each node's retirement with the end of its bookings is whole within this transaction, and so is the end of those
+    on a machine that was made anew. An unknown list has none of this.
 
     Returns:
         The nodes that were retired.
     """
     for one in matching.to_record:
+        if one.new_machine:
+            end_bookings(tx, pool=pool, node_id=one.node_id)
         pool_nodes.set_match(
             tx,
             one.node_id,

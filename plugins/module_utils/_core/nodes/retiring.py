@@ -9,6 +9,7 @@ Whether a machine is gone is decided in matching.py; here it is only checked tha
 from __future__ import annotations
 
 from ..model.errors import Code, OperationError
+from ..model.ids import NodeId
 from ..model.records import PoolNode, PoolRecord
 from ..model.states import NodeState, ReservationState
 from ..store import Tx, events, fleet, pool_nodes, reservations
@@ -35,6 +36,14 @@ def retire_gone(tx: Tx, *, pool: PoolRecord, departure: Departure) -> bool:
         return False
     _retire(tx, pool, node, departure.why)
     return True
+
+
+def end_bookings(tx: Tx, *, pool: PoolRecord, node_id: NodeId) -> None:
+    """End what is booked on a node whose machine was made anew, as by its retirement. The node itself stays."""
+    fleet.lock_pool(tx, pool.id)
+    node = pool_nodes.node(tx, node_id)
+    if node is not None:
+        _end_bookings(tx, node, f"the machine of node {node.node_name or node.hostname} was made anew")
 
 
 def retire_all(tx: Tx, *, pool: PoolRecord) -> int:
@@ -66,13 +75,18 @@ def retire_all(tx: Tx, *, pool: PoolRecord) -> int:
     return len(nodes)
 
 
-def _retire(tx: Tx, pool: PoolRecord, node: PoolNode, why: str) -> None:
+def _end_bookings(tx: Tx, node: PoolNode, why: str) -> dict[ReservationState, int]:
+    """End each once, with its refund: preempted or released. Returns how many ended as what."""
     ended = {ReservationState.RELEASED: 0, ReservationState.PREEMPTED: 0}
     for booking in reservations.bookings_of_node(tx, node.id):
         state = ReservationState.PREEMPTED if booking.spot or node.spot else ReservationState.RELEASED
-        where = node.node_name or node.hostname
-        if reservations.end_reservation(tx, booking.id, state, f"node {where} was retired: {why}"):
+        if reservations.end_reservation(tx, booking.id, state, why):
             ended[state] += 1
+    return ended
+
+
+def _retire(tx: Tx, pool: PoolRecord, node: PoolNode, why: str) -> None:
+    ended = _end_bookings(tx, node, f"node {node.node_name or node.hostname} was retired: {why}")
     pool_nodes.retire_node(tx, node.id)
     events.publish(
         tx,

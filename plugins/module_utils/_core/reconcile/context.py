@@ -14,7 +14,15 @@ from ..model.agent import AgentSettings
 from ..model.clock import Clock
 from ..model.errors import InvalidRequest
 from ..model.observed import ObservedCluster
-from ..model.records import AccountRecord, ClusterRecord, Lease, NodePoolRecord, PoolRecord, SubstrateRecord
+from ..model.records import (
+    AccountRecord,
+    ClusterRecord,
+    JoinToken,
+    Lease,
+    NodePoolRecord,
+    PoolRecord,
+    SubstrateRecord,
+)
 from ..model.states import ProviderStatus
 from ..nodes.matching import Matching
 from ..providers.contract import ClusterSpec, Driver, NodePoolSpec
@@ -114,6 +122,7 @@ class PassContext(ClusterContext):
         gone: in a teardown: the provider said twice that there is no such cluster.
         closed: the node pools whose nodes take no new bookings, and no others; None while this pass does not know.
         matching: what the complete Node list of this pass says; None means unknown.
+        tokens: the live join tokens with their uses, as they were when `matching` was made.
         agent_applied: whether bcd's objects stand as they should.
     """
 
@@ -125,6 +134,7 @@ class PassContext(ClusterContext):
     gone: bool = False
     closed: frozenset[str] | None = None
     matching: Matching | None = None
+    tokens: tuple[JoinToken, ...] = ()
     agent_applied: bool = False
 
     def close(self) -> None:

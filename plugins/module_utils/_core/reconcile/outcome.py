@@ -65,9 +65,9 @@ def waiting(message: str, *, retry_after: timedelta | None = None) -> Outcome:
     return Outcome(progress=Progress.WAITING, message=message, retry_after=retry_after)
 
 
-def unknown(message: str) -> Outcome:
+def unknown(message: str, *, retry_after: timedelta | None = None) -> Outcome:
     """It could not be seen or done this time; nothing is concluded from that."""
-    return Outcome(progress=Progress.UNKNOWN, message=message)
+    return Outcome(progress=Progress.UNKNOWN, message=message, retry_after=retry_after)
 
 
 def failed(message: str, *, retry_after: timedelta | None = None, moving: bool = False) -> Outcome:

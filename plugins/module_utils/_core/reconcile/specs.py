@@ -79,6 +79,11 @@ def smallest_total(spec: NodePoolSpec) -> int:
     return spec.bounds.least if spec.bounds else spec.nodes
 
 
+def largest_total(spec: NodePoolSpec) -> int:
+    """How many nodes it has at most: its autoscaler may take it up to its upper bound."""
+    return spec.bounds.most if spec.bounds else spec.nodes
+
+
 def _places(zone_of: Mapping[str, str], wanted: set[str]) -> tuple[str, ...]:
     """The account's places in the wanted zones; the zones themselves where it names no places of its own."""
     return tuple(sorted(place for place, zone in zone_of.items() if zone in wanted) if zone_of else sorted(wanted))

@@ -16,6 +16,7 @@ from ...model.errors import (
     ProviderError,
 )
 from ...model.observed import BootstrapAccess, ObservedCluster
+from ...model.states import ProviderStatus
 from ..context import PassContext
 from ..outcome import DONE, Outcome, failed, of_error, passes_by, waiting
 from .first_claim import claim_first
@@ -25,9 +26,9 @@ def enter_cluster(ctx: PassContext) -> Outcome:
     """Mint a 600 s credential through the provider's own, in a cluster that is claimed.
 
     Refused in one that we created: make our principal an administrator, try again. In an adopted one that is its
-    owner's to do, and the message says how.
+    owner's to do, and the message says how. Nobody enters one that never answered, or that is being deleted.
     """
-    if ctx.observed is None or ctx.observed.outputs is None:
+    if ctx.observed is None or ctx.observed.outputs is None or ctx.observed.status == ProviderStatus.DELETING:
         return DONE
     try:
         _open(ctx, ctx.observed)

@@ -19,16 +19,18 @@ from .entry import refused_inside
 
 
 def keep_join_token(ctx: PassContext) -> Outcome:
-    """Mint, resize, replace or withdraw the pool's token, as its listed Nodes need it."""
-    if ctx.api is None or ctx.matching is None or not ctx.agent_applied:
+    """Mint, resize, replace or withdraw the pool's token, as its listed Nodes need it.
+
+    Where bcd could not be applied this time, one that stands is kept for the bcd that stands, and no first one is made.
+    """
+    if ctx.api is None or ctx.matching is None:
         return DONE
     try:
         secret = join_secret.read_join_token(ctx.api, pool_id=ctx.pool.id)
-        with ctx.store.read() as tx:
-            live = join_tokens.live_tokens(tx, ctx.pool.id)
-            digest = secret.sha256() if secret else None
-            plan = plan_token(live, secret_hash=digest, matching=ctx.matching, now=tx.now)
-        _carry_out(ctx, ctx.api, plan)
+        digest = secret.sha256() if secret else None
+        plan = plan_token(ctx.tokens, secret_hash=digest, matching=ctx.matching, now=ctx.now)
+        if plan.mint is None or secret is not None or ctx.agent_applied:
+            _carry_out(ctx, ctx.api, plan)
     except ClusterError as error:
         return refused_inside(ctx, error, doing="keeping the join token's Secret")
     return DONE

@@ -9,19 +9,20 @@ What follows from a Node list is decided in nodes/matching.py; here the list is 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 
 from ...booking.reserve import bind_pending
 from ...cluster import node_list
 from ...model.errors import ClusterError
 from ...model.observed import ClusterNode
 from ...model.states import Intent, NodePoolState
-from ...nodes.matching import Matching, match
+from ...nodes.matching import CONFIRM_SECONDS, Matching, match
 from ...nodes.recording import record
 from ...nodes.waiting import waiting_since
-from ...store import Tx, clusters, gateways, pool_nodes
+from ...store import Tx, clusters, gateways, join_tokens, pool_nodes
 from ..context import PassContext
 from ..outcome import DONE, Outcome, unknown
-from ..specs import smallest_total
+from ..specs import largest_total, smallest_total
 from .entry import refused_inside
 
 
@@ -35,11 +36,12 @@ def care_for_nodes(ctx: PassContext) -> Outcome:
         return refused_inside(ctx, error, doing="listing the Nodes")
     with ctx.store.read() as tx:  # after the list was asked for: a machine that joined meanwhile is not taken for gone
         nodes = pool_nodes.pool_nodes(tx, ctx.pool.id)
+        tokens = join_tokens.live_tokens(tx, ctx.pool.id)  # of the same moment: the uses fit the nodes that joined
         matching = match(
             nodes,
             listed,
             listening=gateways.listening(tx),
-            desired_total=expected_nodes(ctx),
+            desired_total=declared_nodes(ctx),
             vanished_at=ctx.substrate.vanished_at,
             now=tx.now,
             closed=ctx.closed,
@@ -49,7 +51,7 @@ def care_for_nodes(ctx: PassContext) -> Outcome:
         record(tx, pool=ctx.pool, matching=matching)
         bind_pending(tx, ctx.pool)
         _record_joined(tx, ctx, matching)
-    ctx.matching = matching
+    ctx.matching, ctx.tokens = matching, tokens
     ctx.substrate = replace(
         ctx.substrate,
         nodes_listed=matching.listed,
@@ -59,16 +61,19 @@ def care_for_nodes(ctx: PassContext) -> Outcome:
         vanished_at=matching.vanished_at,
     )
     if matching.to_confirm:
-        return unknown("most Nodes vanished at once: nobody is retired before a second list says so too")
+        return unknown(
+            "most Nodes vanished at once: nobody is retired before a second list says so too",
+            retry_after=timedelta(seconds=CONFIRM_SECONDS),
+        )
     return DONE
 
 
-def expected_nodes(ctx: PassContext) -> int:
-    """How many Nodes the substrate's flavors stand for now, at least."""
+def declared_nodes(ctx: PassContext) -> int:
+    """How many Nodes the substrate's flavors stand for now, at most."""
     if ctx.pool.intent != Intent.RUN:
         return 0
     wanted = [pool for pool in ctx.node_pools if pool.of_flavor and pool.state != NodePoolState.DELETING]
-    return sum(smallest_total(ctx.node_pool_spec(pool)) for pool in wanted)
+    return sum(largest_total(ctx.node_pool_spec(pool)) for pool in wanted)
 
 
 def standing_nodes(ctx: PassContext) -> int:
