@@ -9,10 +9,9 @@ refunded twice or ended under a machine that stands, and once all is well again 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -79,13 +78,12 @@ class WatchedPool(LivingPool):
         ended = [one for one in all_of_them if one.state not in (ReservationState.BOUND, ReservationState.PENDING)]
         assert len(list(refunds)) == len(ended)
         assert held(self.store, self.pool) == len(all_of_them) - len(ended)
-        standing = {node.id for node in self.nodes()}
+        standing = {node.id: node for node in self.nodes()}
         machines = {machine.node_id: machine for machine in self.machines.values()}
         for one in all_of_them:
             if one.state == ReservationState.BOUND:
                 assert one.node_id in standing
-                machine = machines.get(one.node_id)
-                self.booked_on.setdefault(one.id, (machine, machine.uid if machine else None))
+                self.booked_on.setdefault(one.id, (machines.get(one.node_id), standing[one.node_id].node_uid))
         for one in ended:
             machine, uid = self.booked_on.pop(one.id, (None, None))
             stands = machine is not None and self.machines.get(machine.name) is machine and machine.uid == uid
@@ -181,9 +179,12 @@ def memory_store(sqlite_template: Path, clock: HandClock) -> Iterator[Store]:
 def test_whatever_happens_to_machines_nobody_who_talks_is_retired_or_left_out(
     memory_store: Store, clock: HandClock
 ) -> None:
-    lives: Callable[[], Any] = lambda: Lives(memory_store, clock)  # noqa: E731 -- the runner wants to call a class
+    class LivesOnThisStore(Lives):
+        def __init__(self) -> None:
+            super().__init__(memory_store, clock)
+
     run_state_machine_as_test(
-        lives,
+        LivesOnThisStore,
         settings=settings(
             max_examples=8, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
         ),
