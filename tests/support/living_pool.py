@@ -39,7 +39,7 @@ from ansible_collections.better_compute.fleet.tests.support.joining_machines imp
 from ansible_collections.better_compute.fleet.tests.support.machines_and_nodes import devices
 from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
 
-TICK_SECONDS = 5
+TICK_SECONDS = 10
 PASS_SECONDS = 30
 
 BOOT = timedelta(seconds=2)
@@ -80,7 +80,7 @@ class LivingMachine:
 
 @dataclass(kw_only=True)
 class LivingPool:
-    """One pool. `tick` lets five seconds pass.
+    """One pool. `tick` lets ten seconds pass.
 
     Attributes:
         lists: what the API answers the next passes: None fails, False is empty though it is not, True is the truth.

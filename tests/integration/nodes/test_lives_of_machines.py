@@ -25,8 +25,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.m
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, open_store, reservations
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.tables import tables
 from ansible_collections.better_compute.fleet.tests.support.joining_machines import held
-from ansible_collections.better_compute.fleet.tests.support.life.world import memory_folder
 from ansible_collections.better_compute.fleet.tests.support.living_pool import LivingMachine, LivingPool
+from ansible_collections.better_compute.fleet.tests.support.memory_folder import memory_folder
 from ansible_collections.better_compute.fleet.tests.support.prepared_databases import copy_of
 from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
 
@@ -148,7 +148,7 @@ class Lives(RuleBasedStateMachine):
         if held(self.pool.store, self.pool.pool) < 8:
             self.pool.book()
 
-    @rule(seconds=st.sampled_from([5, 20, 40, 90]))
+    @rule(seconds=st.sampled_from([10, 20, 40, 90]))
     def time_passes(self, seconds: int) -> None:
         self.pool.tick(seconds=seconds)
 
@@ -185,7 +185,12 @@ def test_whatever_happens_to_machines_nobody_who_talks_is_retired_or_left_out(
 
     run_state_machine_as_test(
         LivesOnThisStore,
+        # Always the same ones: a life has ids of its own at each turn, which shrinking would take for flakiness.
         settings=settings(
-            max_examples=8, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=8,
+            stateful_step_count=20,
+            derandomize=True,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
         ),
     )
