@@ -24,14 +24,16 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     InvalidInput,
     SchemaMismatch,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Verdict
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.own_process import begin_process
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.self_check import self_check
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
-from .errors import NoCertificate
+from .errors import NoCertificate, NotAsAsked
 from .logs import log_to_stderr
+from .token_commands import add_token_commands
 
 _LOG = logging.getLogger(__name__)
 
@@ -60,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InvalidInput as error:
         _tell("the settings are not right:", *(f"  {problem}" for problem in error.problems))
         return _SET_RIGHT
-    except (SchemaMismatch, NoCertificate) as error:
+    except (SchemaMismatch, NoCertificate, NotAsAsked) as error:
         _tell(str(error))
         return _SET_RIGHT
     except FleetError as error:
@@ -79,7 +81,12 @@ def _parser() -> argparse.ArgumentParser:
     for name, command, text in (
         ("run", _run, "run due passes and be the gateway, until told to stop"),
         ("once", _once, "run every pass that is due, once"),
-        ("status", _status, "show the pools and what stands behind them"),
+        ("status", _status, "show the pools and what stands behind them, and clusters without a pool"),
+        (
+            "doctor",
+            _doctor,
+            "look for what is wrong with settings, database, accounts and clusters, and say what to do",
+        ),
         ("migrate", _migrate, "bring the database to this version's schema"),
         ("certificate", _certificate, "make the gateway's certificate if there is none, and print its pin"),
         ("validate", _validate, "check FleetConfig documents, without settings or database"),
@@ -97,8 +104,9 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--prune", action="store_true", help="what is no longer declared goes")
             one.add_argument("--absent", action="store_true", help="all that the document names goes")
             one.add_argument("--no-refresh", action="store_true", help="ask no provider what it holds")
-        if command in {_status, _validate, _plan}:
+        if command in {_status, _doctor, _validate, _plan}:
             one.add_argument("--json", action="store_true", help="as JSON")
+    add_token_commands(commands)
     return parser
 
 
@@ -117,21 +125,36 @@ def _once(arguments: argparse.Namespace) -> int:
 
 
 def _status(arguments: argparse.Namespace) -> int:
+    from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.reading import (
+        clusters_without_a_pool,
+    )
+
     from .status import print_json, print_table
 
     settings = _settings(arguments)
     with open_session(settings) as session:
-        views = list_substrates(session)
+        views, clusters = list_substrates(session), clusters_without_a_pool(session)
         findings = self_check(views, agent=settings.agent, now=session.clock.now())
-    (print_json if arguments.json else print_table)(views, findings, to=sys.stdout)
+    (print_json if arguments.json else print_table)(views, findings, clusters, to=sys.stdout)
     return _WELL
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from .doctor.examining import examine
+    from .doctor.printing import print_json, print_lines
+
+    examination = examine(arguments.settings, drivers=drivers)
+    (print_json if arguments.json else print_lines)(examination, to=sys.stdout)
+    if examination.settings_wrong:
+        return _SET_RIGHT
+    return _WRONG if examination.count(Verdict.PROBLEM) else _WELL
 
 
 def _migrate(arguments: argparse.Namespace) -> int:
     from .migrations import migrate
 
-    migrate(_settings(arguments).store.database_url)
-    _say("The database has this version's schema.")
+    changed = migrate(_settings(arguments).store.database_url)
+    _say(f"The database {'now has' if changed else 'already had'} this version's schema.")
     return _WELL
 
 

@@ -16,5 +16,13 @@ class NoCertificate(FleetError):
     """The gateway's key and certificate cannot be read or made."""
 
 
+class NotAsAsked(FleetError):
+    """A command's arguments ask for what cannot be: whoever wrote them has to set them right."""
+
+
 class GatewayEnded(FleetError):
     """The gateway stopped by itself."""
+
+
+class PassesHang(FleetError):
+    """So many passes hang that only a new process helps."""

@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The daemon's log: one line for each event, logfmt, on stderr.
 
-`time=… level=… from=… event="…" pool=…`: what is passed as `extra` stands at the end under its name. Errors are told
-by kind and place: an exception's own text is written only where it is one of ours, because only those are known to
-hold no secret.
+`time=… level=… from=… event="…" pool=… pass=…`: what is passed as `extra` stands at the end under its name. Every line
+of a thread that runs a pass, a library's too, carries the pass's id and its pool (`unit` where it is a cluster without
+one). Errors are told by kind and place: an exception's own text is written only where it is one of ours, because only
+those are known to hold no secret.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ import traceback
 from datetime import UTC, datetime
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import FleetError
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.telemetry import current_pass
 
-FIELDS = ("pool", "node", "address", "provider", "state")
+FIELDS = (
+    *("pool", "unit", "pass", "node", "address", "provider"),
+    *("outcome", "state", "seconds", "next_in", "said"),
+)
 """The `extra` that a line may carry."""
 
 _PACKAGE = "ansible_collections.better_compute.fleet."
@@ -51,10 +56,20 @@ def log_to_stderr(*, debug: bool) -> None:
         debug: also what is of interest to a developer only, and where faults come from (a traceback).
     """
     handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(carry_pass)
     handler.setFormatter(Logfmt(traces=debug))
     logging.basicConfig(level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True)
     for name, level in QUIET.items():
         logging.getLogger(name).setLevel(level)
+
+
+def carry_pass(record: logging.LogRecord) -> bool:
+    """Have the line say which pass it is of. A handler's filter: it runs in the thread that logs."""
+    current = current_pass()
+    if current is not None:
+        for name, value in current.log_fields.items():
+            vars(record).setdefault(name, value)
+    return True
 
 
 class Logfmt(logging.Formatter):

@@ -5,12 +5,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import Settings
 
 from .errors import NoCertificate
-from .gateway.certificate import Certificate, ensure_certificate, read_certificate
+from .web.certificate import Certificate, ensure_certificate, own_files, read_certificate
 
 
 def gateway_certificate(settings: Settings) -> Certificate:
@@ -30,6 +31,34 @@ def gateway_certificate(settings: Settings) -> Certificate:
         raise NoCertificate(f"the gateway's certificate cannot be used: {error}") from error
 
 
+def certificate_files(settings: Settings) -> tuple[Path, Path]:
+    """Where certificate and key are, or would be made."""
+    gateway = settings.gateway
+    if gateway.certificate_file and gateway.key_file:
+        return gateway.certificate_file, gateway.key_file
+    return own_files(gateway.state_dir)
+
+
+def present_certificate(settings: Settings) -> Certificate | None:
+    """The gateway's certificate as it is there; None where the settings name none and none was made yet.
+
+    Raises:
+        NoCertificate: it cannot be used.
+        PermissionError: this user may not read it.
+    """
+    certificate_file, key_file = certificate_files(settings)
+    if not settings.gateway.certificate_file and not certificate_file.exists():
+        return None
+    try:
+        return read_certificate(certificate_file, key_file)
+    except PermissionError:
+        raise
+    except OSError as error:
+        raise NoCertificate(f"{error.filename}: {error.strerror}") from error
+    except ValueError as error:
+        raise NoCertificate(f"{certificate_file} is no certificate: {error}") from error
+
+
 def is_pinned(settings: Settings, certificate: Certificate) -> bool:
     """Whether the clusters' bcds are told to trust this certificate's key. True where no bcd is told anything yet."""
     return settings.agent is None or certificate.pin in settings.agent.pins
@@ -38,4 +67,5 @@ def is_pinned(settings: Settings, certificate: Certificate) -> bool:
 def _hosts(settings: Settings) -> list[str]:
     """The names that a person's tools may know the gateway by; bcd looks at none of them."""
     outside = urlsplit(settings.agent.gateway_url).hostname if settings.agent else None
-    return list(dict.fromkeys(host for host in (settings.gateway.listen_host, outside) if host))
+    api = settings.api.listen_host if settings.api else None
+    return list(dict.fromkeys(host for host in (settings.gateway.listen_host, api, outside) if host))

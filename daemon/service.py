@@ -12,8 +12,9 @@ from __future__ import annotations
 import logging
 import resource
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from queue import Empty, SimpleQueue
 
@@ -21,18 +22,22 @@ from apscheduler.schedulers.background import BackgroundScheduler
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import Settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StoreUnavailable
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.counting import count_fleet
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import (
     Session,
     open_session,
 )
 
+from .api import api_of
 from .dispatcher import Dispatcher
-from .errors import GatewayEnded
+from .errors import GatewayEnded, PassesHang
 from .gateway import GatewayServer
+from .metrics import Metrics
 from .outage import Outage
 from .own_certificate import gateway_certificate, is_pinned
 from .service_manager import notify, watchdog_seconds
+from .web.server import WebServer
 
 _LOG = logging.getLogger(__name__)
 
@@ -45,13 +50,17 @@ _FLUSH_SECONDS = 2.0
 _GRACE_SECONDS = 10.0
 """For the steps in hand when the daemon is told to stop (design, section 9)."""
 
+_END_SECONDS = 25
+"""After being told to stop, whatever hangs: the grace, and as long again for a flush that waits for the database (its
+locks are waited for 10 s), the open requests (2 s) and the rest. Then the system ends the process."""
+
 _ALIVE_SECONDS = 5.0
 """Between two looks whether all runs, where the service manager names no time of its own."""
 
 Signals = SimpleQueue[int]
 
-_GATEWAY_ENDED = 0
-"""No signal has this number."""
+_GATEWAY_ENDED, _PASSES_HANG = 0, -1
+"""What ends it beside signals: none has these numbers."""
 
 
 def run(settings: Settings, *, say: Callable[[str], None]) -> None:
@@ -63,6 +72,7 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
     Raises:
         NoCertificate, CannotListen, SchemaMismatch: it cannot begin.
         GatewayEnded: the gateway stopped by itself.
+        PassesHang: too many passes do not come back; whoever started the process is to start it again.
     """
     _open_many_files()
     with _signals() as signals, ExitStack() as stack:
@@ -71,6 +81,8 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
         session = _open_session(settings, stack, signals=signals, outage=outage)
         if session is None:
             return
+        metrics = Metrics(count=partial(count_fleet, session), workers=settings.reconcile.workers)
+        session = replace(session, telemetry=metrics.passes)
         gateway = stack.enter_context(
             GatewayServer(
                 store=session.store,
@@ -78,23 +90,32 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
                 certificate=certificate,
                 host=settings.gateway.listen_host,
                 port=settings.gateway.listen_port,
+                metrics=metrics.gateway,
             )
         )
+        api = stack.enter_context(api_of(session, certificate, metrics=metrics.render))
+        servers: list[WebServer] = [gateway] if api is None else [gateway, api]
         dispatcher = Dispatcher(session, outage=outage)
-        flush = partial(_flush, session, gateway, outage)
-        with _ticking(dispatcher, flush, partial(_look_after, gateway, signals)):
+        metrics.passes.count_hanging(lambda: dispatcher.hanging)
+        flush = partial(_flush, session, gateway, outage, metrics)
+        with _ticking(dispatcher, flush, partial(_look_after, servers, dispatcher, signals)):
             address = f"https://{settings.gateway.listen_host}:{gateway.port}"
             _LOG.info("bc-fleetd runs", extra={"address": address})
             if not is_pinned(settings, certificate):
                 _LOG.warning("the settings' [agent] pins do not name this gateway's key, %s", certificate.pin)
             notify("READY=1")
-            say(f"bc-fleetd runs passes, and answers bcd at {address} (pin {certificate.pin})")
+            also = f"; its API is at https://{settings.api.listen_host}:{api.port}" if settings.api and api else ""
+            say(f"bc-fleetd runs passes, and answers bcd at {address} (pin {certificate.pin}){also}")
             number = signals.get()
             session.stopping.set()
+            # SIGALRM has no handler: it ends a process whose threads do not let it end.
+            signal.alarm(_END_SECONDS)
             notify("STOPPING=1")
-            if number == _GATEWAY_ENDED:
+            if number in (_GATEWAY_ENDED, _PASSES_HANG):
                 dispatcher.stop(grace_seconds=_GRACE_SECONDS)
-                raise GatewayEnded("the gateway has stopped by itself: see the log")
+                if number == _GATEWAY_ENDED:
+                    raise GatewayEnded("the gateway or the API has stopped by itself: see the log")
+                raise PassesHang(f"{dispatcher.hanging} passes hang: see the log; a new process is to go on")
             _LOG.info("told to stop (%s): steps in hand are ended", signal.Signals(number).name)
             # The gateway and the flush go on meanwhile: nobody's heartbeats are missed for a slow step.
             if not dispatcher.stop(grace_seconds=_GRACE_SECONDS):
@@ -156,23 +177,29 @@ def _ticking(dispatcher: Dispatcher, flush: Callable[[], None], look_after: Call
         scheduler.shutdown()
 
 
-def _flush(session: Session, gateway: GatewayServer, outage: Outage) -> None:
+def _flush(session: Session, gateway: GatewayServer, outage: Outage, metrics: Metrics) -> None:
     if outage.lasts():
         return
     try:
-        gateway.heartbeats.flush(session.store)
+        with metrics.gateway.flushes.time():
+            gateway.heartbeats.flush(session.store)
     except StoreUnavailable as error:
         outage.failed(error)
     else:
         outage.over()
 
 
-def _look_after(gateway: GatewayServer, signals: Signals) -> None:
-    """The scheduler is alive, or this would not run; the gateway is asked."""
-    if gateway.answers:
-        notify("WATCHDOG=1")
-    else:
+def _look_after(servers: Sequence[WebServer], dispatcher: Dispatcher, signals: Signals) -> None:
+    """The scheduler is alive, or this would not run; the servers and the dispatcher are asked."""
+    if not all(server.answers for server in servers):
         signals.put(_GATEWAY_ENDED)
+    elif dispatcher.is_stuck:
+        signals.put(_PASSES_HANG)
+    elif dispatcher.is_late:
+        # Whatever holds the dispatcher would hold an orderly end as well: the service manager ends the process.
+        _LOG.error("the dispatcher does not come back from the database: nothing is claimed")
+    else:
+        notify("WATCHDOG=1")
 
 
 def _open_many_files() -> None:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`bc-fleetd status`: the substrates as a table for a person, or as JSON."""
+"""`bc-fleetd status`: the substrates, and clusters that back no pool, as tables for a person or as JSON."""
 
 from __future__ import annotations
 
@@ -15,51 +15,115 @@ from rich.table import Table
 from rich.text import Text
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Finding
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
+    ClusterState,
+    SubstrateState,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.views import ClusterView
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
 
 _PLAIN_WIDTH = 160
 """Columns where the output is no terminal: a file or a pipe has no width of its own."""
 
+_NARROW = 100
+"""On a terminal with fewer columns a message stands below its row: in a column of its own it would be a thread."""
 
-def print_json(views: Sequence[SubstrateView], findings: Sequence[Finding] = (), *, to: IO[str]) -> None:
-    """As the modules tell it: `{"substrates": […], "self_check": […]}`."""
+
+def print_json(
+    views: Sequence[SubstrateView],
+    findings: Sequence[Finding] = (),
+    clusters: Sequence[ClusterView] = (),
+    *,
+    to: IO[str],
+) -> None:
+    """As the modules tell it: `{"substrates": […], "clusters": […], "self_check": […]}`.
+
+    Arguments:
+        clusters: those that back no pool.
+    """
     data: dict[str, Any] = {
         "substrates": [view.to_data() for view in views],
+        "clusters": [view.to_data() for view in clusters],
         "self_check": [finding.to_data() for finding in findings],
     }
     to.write(json.dumps(data, indent=2) + "\n")
 
 
-def print_table(views: Sequence[SubstrateView], findings: Sequence[Finding] = (), *, to: IO[str]) -> None:
-    """One row for each pool, and what the self-check found."""
-    console = Console(file=to, highlight=False)
-    if not console.is_terminal:
+def print_table(
+    views: Sequence[SubstrateView],
+    findings: Sequence[Finding] = (),
+    clusters: Sequence[ClusterView] = (),
+    *,
+    to: IO[str],
+    width: int | None = None,
+) -> None:
+    """One row for each pool, one for each cluster that backs none, and what the self-check found.
+
+    Arguments:
+        width: columns; None for the terminal's.
+    """
+    console = Console(file=to, highlight=False, width=width)
+    if width is None and not console.is_terminal:
         console = Console(file=to, highlight=False, width=_PLAIN_WIDTH)
-    if not views:
+    if views:
+        rows = [(_pool_cells(view), view.record.message) for view in views]
+        _print(console, ("Pool", "Provider", "State"), ("Joined", "Listed", "Waiting"), rows)
+    else:
         console.print("No pool has a substrate yet: bc_fleet records what a document declares.")
-        return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for heading in ("Pool", "Provider", "State"):
-        table.add_column(heading, no_wrap=True)
-    for heading in ("Joined", "Listed", "Waiting"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("Message", overflow="fold")
-    for view in views:
-        record = view.record
-        table.add_row(
-            Text(view.pool),
-            Text(f"{view.provider}, adopted" if record.mode == "adopt" else view.provider),
-            _state(view),
-            str(record.nodes_joined),
-            str(record.nodes_listed),
-            str(record.waiting_nodes or "-"),
-            Text(_printable(record.message)),
-        )
-    console.print(table)
+    if clusters:
+        of_clusters = [(_cluster_cells(view), view.record.message or view.waits_for) for view in clusters]
+        _print(console, ("Cluster", "Tenant", "Provider", "State"), ("Node pools",), of_clusters)
     for finding in findings:
         about = f"{', '.join(finding.pools)}: " if finding.pools else ""
-        console.print(Text(_printable(f"! {about}{finding.message}"), style="yellow"), soft_wrap=True)
+        console.print(Text(printable(f"! {about}{finding.message}"), style="yellow"), soft_wrap=True)
+
+
+Row = tuple[list[Text], str]
+"""A row's cells, and the message that belongs to it."""
+
+
+def _print(console: Console, texts: Sequence[str], numbers: Sequence[str], rows: Sequence[Row]) -> None:
+    beside = console.width >= _NARROW
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in texts:
+        table.add_column(heading, no_wrap=True)
+    for heading in numbers:
+        table.add_column(heading, justify="right", no_wrap=True)
+    if beside:
+        table.add_column("Message", overflow="fold")
+    for cells, message in rows:
+        table.add_row(*cells, *([Text(printable(message))] if beside else []))
+    console.print(table)
+    if not beside:
+        for cells, message in rows:
+            if message:
+                console.print(Text(printable(f"{cells[0].plain}: {message}")), soft_wrap=True)
+
+
+def _pool_cells(view: SubstrateView) -> list[Text]:
+    record = view.record
+    return [
+        Text(printable(view.pool)),
+        Text(f"{view.provider}, adopted" if record.mode == "adopt" else view.provider),
+        _state(view),
+        Text(str(record.nodes_joined)),
+        Text(str(record.nodes_listed)),
+        Text(str(record.waiting_nodes or "-")),
+    ]
+
+
+def _cluster_cells(view: ClusterView) -> list[Text]:
+    record = view.record
+    style = "green" if view.ready else "red" if record.state == ClusterState.ERROR else "yellow"
+    changing = record.state == ClusterState.READY and not view.ready
+    ready = sum(node_pool.settled for node_pool in view.node_pools)
+    return [
+        Text(printable(record.name)),
+        Text(printable(str(record.tenant_id))),
+        Text(view.account.provider if view.account else ""),
+        Text("ready, changing" if changing else str(record.state), style=style),
+        Text(f"{ready}/{len(view.node_pools)}"),
+    ]
 
 
 def _state(view: SubstrateView) -> Text:
@@ -71,6 +135,6 @@ def _state(view: SubstrateView) -> Text:
     return Text(state, style="red" if state == SubstrateState.ERROR else "yellow")
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """A provider's words, without what would steer the terminal."""
     return "".join(char if char.isprintable() else " " for char in text)

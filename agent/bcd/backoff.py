@@ -20,17 +20,19 @@ class Backoff:
     Attributes:
         chance: what the jitter comes from.
         failures: tries that failed since the last success.
+        first_seconds: the longest wait after the first failure.
     """
 
     chance: random.Random
     failures: int = 0
+    first_seconds: float = FIRST_SECONDS
 
     def next_seconds(self) -> float:
         """The wait after one more failure: between half of and the whole of 1, 2, 4 … 20 s.
 
         The jitter keeps a thousand nodes that lost their gateway at one moment from coming back at one moment.
         """
-        ceiling = min(LONGEST_SECONDS, FIRST_SECONDS * 2.0 ** min(self.failures, 10))
+        ceiling = min(LONGEST_SECONDS, self.first_seconds * 2.0 ** min(self.failures, 10))
         self.failures += 1
         return ceiling * self.chance.uniform(0.5, 1.0)
 

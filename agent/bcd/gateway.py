@@ -29,9 +29,12 @@ from .settings import Settings
 REPLY_BYTES = 65536
 MAX_CONNECTIONS = 2
 
-# A healthy gateway answers in milliseconds; these end what hangs before two more heartbeats are due.
-CONNECT_SECONDS = 5.0
+# For a whole call, the handshake included. A healthy gateway answers in milliseconds; this ends what hangs before two
+# more heartbeats are due, and is long enough for the handshakes of a thousand machines that come back at one moment.
 CALL_SECONDS = 15.0
+# A join is worth waiting for: when a thousand machines come up at one moment, the last of them is answered after a
+# thousand handshakes, and who gives up before has to begin with another one.
+JOIN_SECONDS = 60.0
 # Longer than two long polls, shorter than the 75 s that the gateway leaves an idle connection open.
 IDLE_SECONDS = 70.0
 
@@ -93,7 +96,7 @@ class Gateway:
             "bcdVersion": __version__,
             "inventory": inventory.to_wire(),
         }
-        reply = await self._call("/v1/join", bearer=token, body=body, secrets=(identity,))
+        reply = await self._call("/v1/join", bearer=token, body=body, secrets=(identity,), seconds=JOIN_SECONDS)
         seconds = reply.get("heartbeatSeconds")
         if not isinstance(seconds, int) or isinstance(seconds, bool) or not 1 <= seconds <= 300:
             raise Unreachable("the gateway's reply to a join makes no sense: heartbeatSeconds")
@@ -134,12 +137,13 @@ class Gateway:
         *,
         bearer: Secret,
         body: dict[str, Any],
+        seconds: float = CALL_SECONDS,
         wait_seconds: int = 0,
         secrets: tuple[Secret, ...] = (),
     ) -> dict[str, Any]:
         # A long poll lasts as long as nothing happens.
         with nullcontext() if wait_seconds else self._clock.busy():
-            status, raw = await self._exchange(path, bearer=bearer, body=body, seconds=CALL_SECONDS + wait_seconds)
+            status, raw = await self._exchange(path, bearer=bearer, body=body, seconds=seconds + wait_seconds)
         return _reply(status, raw, secrets=(bearer, *secrets))
 
     async def _exchange(self, path: str, *, bearer: Secret, body: dict[str, Any], seconds: float) -> tuple[int, bytes]:
@@ -164,7 +168,6 @@ class Gateway:
                         (b"User-Agent", f"bcd/{__version__}".encode()),
                     ],
                     content=content,
-                    extensions={"timeout": {"connect": CONNECT_SECONDS}},
                 ) as response,
             ):
                 raw = bytearray()

@@ -13,15 +13,16 @@ import asyncio
 import logging
 from typing import NoReturn
 
-from .backoff import Backoff
+from .backoff import LONGEST_SECONDS, Backoff
 from .errors import GatewayError, Refused
 from .gateway import Booked, Gateway
 from .host import Host
 from .inventory import Inventory
 from .state import Identity, StateFolder
 
-# Between two long polls: a gateway that never waits must not be asked a thousand times a second.
-POLL_PAUSE_SECONDS = 1.0
+# Between two long polls, at the least and at the most: a gateway that never waits must not be asked a thousand times a
+# second, and one that stops answers all of them at one moment.
+POLL_PAUSE_SECONDS = (0.5, 2.0)
 
 # A heartbeat may come a little early, so that machines that booted together do not speak together for ever.
 EARLIEST_PART = 0.9
@@ -89,6 +90,7 @@ class _Service:
         self._node_name = node_name
         self._host = host
         self._asking = asyncio.Lock()
+        self._heard = asyncio.Event()
         self._reported: Inventory | None = None
 
     async def heartbeats(self) -> NoReturn:
@@ -105,8 +107,13 @@ class _Service:
             await self._host.clock.sleep(self._identity.heartbeat_seconds * early)
 
     async def long_polls(self) -> NoReturn:
-        """Hear of a changed booking at once."""
-        backoff = Backoff(self._host.chance)
+        """Hear of a changed booking at once. Begins after the first heartbeat, so as not to try two doors at a time.
+
+        A gateway that ends cuts every machine's long poll at one moment. So they come back spread over ten seconds from
+        the first: each heartbeat, and those are spread already, finds out meanwhile what has changed.
+        """
+        await self._heard.wait()
+        backoff = Backoff(self._host.chance, first_seconds=LONGEST_SECONDS)
         while True:
             try:
                 async with self._asking:
@@ -115,7 +122,7 @@ class _Service:
                 await self._wait_out(error, backoff)
                 continue
             backoff.reset()
-            await self._host.clock.sleep(POLL_PAUSE_SECONDS)
+            await self._host.clock.sleep(self._host.chance.uniform(*POLL_PAUSE_SECONDS))
 
     async def _heartbeat(self) -> None:
         inventory = self._inventory()
@@ -125,6 +132,7 @@ class _Service:
             inventory=None if inventory == self._reported else inventory,
         )
         self._reported = inventory
+        self._heard.set()
         if version != self._served.version and not self._asking.locked():
             async with self._asking:
                 await self._ask(wait_seconds=0)

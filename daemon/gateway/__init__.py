@@ -3,13 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The gateway: what every node's bcd talks to, over HTTPS whose certificate bcd knows by its pin (wire/ is the schema).
 
-certificate.py makes the key; protocol.py, requests.py and messages.py check what comes in; application.py answers,
-waiting.py keeps the long polls; server.py runs it all.
+messages.py checks what comes in, within what daemon/web allows; application.py answers, waiting.py keeps long polls;
+server.py runs it all.
 """
 
 from __future__ import annotations
 
-from .certificate import Certificate, ensure_certificate
+from ..web.certificate import Certificate, ensure_certificate
 from .server import GatewayServer
 
 __all__ = ["Certificate", "GatewayServer", "ensure_certificate"]

@@ -9,6 +9,7 @@ Every refusal is `{code, message}` (wire/). 401 is said of an unknown credential
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
@@ -21,7 +22,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking.standing import (
-    bookings_for_node,
+    Bookings,
     bookings_for_nodes,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import Clock
@@ -30,13 +31,11 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     OperationError,
     StoreUnavailable,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import NodeId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import HEARTBEAT_SECONDS
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolNode
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import (
-    Heartbeats,
-    authenticate,
-)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.credentials import good_credentials
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import Heartbeats
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.joining import (
     JoinRefused,
     JoinRequest,
@@ -45,27 +44,24 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.j
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
-from .bad_tokens import BadTokens
+from ..metrics import GatewayMetrics
+from ..web.answers import STATUS
+from ..web.answers import error as error_answer
+from ..web.bad_tokens import BadTokens
+from ..web.requests import Refused, read_bearer, read_body
+from ..web.store_calls import StoreCalls
+from .callers import Caller, Callers, callers
+from .good_credentials import GoodCredentials
 from .messages import BookingsBody, HeartbeatBody, JoinBody, parse
-from .requests import Refused, read_bearer, read_body
-from .store_calls import StoreCalls
 from .waiting import BookingsWatch
 
 _LOG = logging.getLogger(__name__)
 
-_MESSAGE_CHARACTERS = 512
-"""Of an error (wire: error)."""
+_WRITES_AT_ONCE = 12
+"""Threads that write to the database. More would only queue there."""
 
-_STATUS = {
-    Code.INVALID_INPUT: 400,
-    Code.UNAUTHENTICATED: 401,
-    Code.FORBIDDEN: 403,
-    Code.NOT_FOUND: 404,
-    Code.CONFLICT: 409,
-    Code.INVALID_STATE: 409,
-    Code.QUOTA_EXCEEDED: 409,
-    Code.UNSUPPORTED: 400,
-}
+_READS_AT_ONCE = 4
+"""Threads that read from it, beside those: heartbeats never wait behind a queue of joins."""
 
 Answer = dict[str, Any]
 
@@ -82,25 +78,30 @@ class _Call:
 class Gateway:
     """What the calls share."""
 
-    def __init__(self, *, store: Store, clock: Clock, heartbeats: Heartbeats) -> None:
+    def __init__(self, *, store: Store, clock: Clock, heartbeats: Heartbeats, metrics: GatewayMetrics) -> None:
         """Keep the doors.
 
         Arguments:
             heartbeats: where heartbeats are noted; whoever runs the gateway flushes them.
+            metrics: counts what is answered.
         """
+        self._metrics = metrics
         self._store = store
         self._clock = clock
         self._heartbeats = heartbeats
         self._bad_tokens = BadTokens()
-        self._calls = StoreCalls()
-        self._watch = BookingsWatch(lambda nodes: self._calls.ask(partial(bookings_for_nodes, store, nodes)))
+        self._calls = StoreCalls(at_once=_WRITES_AT_ONCE)
+        self._reads = StoreCalls(at_once=_READS_AT_ONCE)
+        self._callers = Callers(lambda identities: self._reads.ask(partial(callers, store, identities)))
+        self._good = GoodCredentials(lambda: self._reads.ask(partial(good_credentials, store)))
+        self._watch = BookingsWatch(lambda nodes: self._reads.ask(partial(_standing, store, nodes)))
 
     def application(self) -> Starlette:
         """The ASGI application."""
         calls = (("/v1/join", self._join), ("/v1/heartbeat", self._heartbeat), ("/v1/bookings", self._bookings))
         application = Starlette(
-            routes=[Route(path, partial(self._answer, call), methods=["POST"]) for path, call in calls],
-            exception_handlers={HTTPException: _no_such_call},
+            routes=[Route(path, partial(self._counted, call, path), methods=["POST"]) for path, call in calls],
+            exception_handlers={HTTPException: self._no_such_call},
         )
         application.router.redirect_slashes = False
         return application
@@ -112,6 +113,13 @@ class Gateway:
     def close(self) -> None:
         """Ask the store nothing more."""
         self._calls.close()
+        self._reads.close()
+
+    async def _counted(self, answer: Callable[[_Call], Awaitable[Answer]], path: str, request: Request) -> Response:
+        began = time.monotonic()
+        response = await self._answer(answer, request)
+        self._metrics.answered(path.rpartition("/")[2], response.status_code, seconds=time.monotonic() - began)
+        return response
 
     async def _answer(self, answer: Callable[[_Call], Awaitable[Answer]], request: Request) -> Response:
         try:
@@ -120,26 +128,28 @@ class Gateway:
             call = _Call(address=request.client.host if request.client else "", bearer=read_bearer(request), body=body)
             return JSONResponse(await self._checked(answer, call))
         except Refused as refused:
-            return _error(refused.status, refused.code, refused.message, close=refused.close)
+            return error_answer(refused.status, refused.code, refused.message, close=refused.close)
         except OperationError as error:
-            return _error(_STATUS[error.code], error.code, str(error))
+            return error_answer(STATUS[error.code], error.code, str(error))
         except StoreUnavailable:
-            return _error(503, Code.INVALID_STATE, "the gateway cannot reach its records: come again")
+            return error_answer(503, Code.INVALID_STATE, "the gateway cannot reach its records: come again")
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception:  # noqa: BLE001 -- the last edge: told by a reply, and in the log by kind and place
             _LOG.exception("a call failed: %s", request.url.path)
-            return _error(500, Code.INVALID_STATE, "a fault of the gateway's own: come again")
+            return error_answer(500, Code.INVALID_STATE, "a fault of the gateway's own: come again")
 
     async def _checked(self, answer: Callable[[_Call], Awaitable[Answer]], call: _Call) -> Answer:
         """The answer, with the credential counted as good or bad by what became of it."""
         now = self._clock.now()
-        if self._bad_tokens.must_wait(call.address, call.bearer, now=now):
+        too_many = self._bad_tokens.must_wait(call.address, call.bearer, now=now)
+        if too_many and not await self._good.include(call.bearer):
             raise Refused(429, Code.UNAUTHENTICATED, "too many credentials that are none: come again in a minute")
         try:
             answered = await answer(call)
         except OperationError as error:
             if isinstance(error, JoinRefused):
+                self._metrics.join_refused(error.why)
                 _LOG.warning("a join was refused: %s", error.reason, extra={"address": call.address})
             if error.code == Code.UNAUTHENTICATED:
                 self._bad_tokens.bad(call.address, call.bearer, now=now)
@@ -158,33 +168,34 @@ class Gateway:
             devices=body.inventory.devices,
         )
         joined = await self._calls.ask(partial(join, self._store, wanted))
+        self._metrics.joined(joined.pool_id)
         _LOG.info("a node joined", extra={"pool": joined.pool_id, "node": joined.node_id, "address": call.address})
         return {"nodeId": joined.node_id, "heartbeatSeconds": HEARTBEAT_SECONDS}
 
     async def _heartbeat(self, call: _Call) -> Answer:
         body = parse(HeartbeatBody, call.body)
-        node = await self._node(call.bearer, body.node_id)
+        caller = await self._caller(call.bearer, body.node_id)
         if body.inventory is not None:
             told = body.inventory
             await self._calls.ask(
                 partial(
                     take_inventory,
                     self._store,
-                    node,
+                    caller.node,
                     reported_node_name=told.os.kubernetes_node_name,
                     devices=told.devices,
                 )
             )
-        self._heartbeats.beat(node)
-        standing = await self._calls.ask(partial(bookings_for_node, self._store, node.id))
-        return {"bookingsVersion": standing.version}
+        self._heartbeats.beat(caller.node)
+        return {"bookingsVersion": caller.standing.version}
 
     async def _bookings(self, call: _Call) -> Answer:
         body = parse(BookingsBody, call.body)
-        node = await self._node(call.bearer, body.node_id)
-        standing = await self._calls.ask(partial(bookings_for_node, self._store, node.id))
+        caller = await self._caller(call.bearer, body.node_id)
+        standing = caller.standing
         if standing.version == body.version:
-            changed = await self._watch.changed(node.id, body.version, seconds=body.wait_seconds)
+            with self._metrics.long_polls.track_inprogress():
+                changed = await self._watch.changed(caller.node.id, body.version, seconds=body.wait_seconds)
             standing = changed or standing
         return {
             "version": standing.version,
@@ -193,18 +204,18 @@ class Gateway:
             ],
         }
 
-    async def _node(self, identity: Secret, node_id: str) -> PoolNode:
-        node = await self._calls.ask(partial(authenticate, self._store, identity))
-        if node.id != node_id:
+    async def _caller(self, identity: Secret, node_id: str) -> Caller:
+        caller = await self._callers.known(identity)
+        if caller.node.id != node_id:
             raise OperationError(Code.FORBIDDEN, "this identity is another node's")
-        return node
+        return caller
+
+    def _no_such_call(self, _request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 404
+        self._metrics.answered("", status, seconds=0.0)
+        return error_answer(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
 
 
-def _no_such_call(_request: Request, error: Exception) -> Response:
-    status = error.status_code if isinstance(error, HTTPException) else 404
-    return _error(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
-
-
-def _error(status: int, code: Code, message: str, *, close: bool = False) -> JSONResponse:
-    content = {"code": str(code), "message": message[:_MESSAGE_CHARACTERS]}
-    return JSONResponse(content, status_code=status, headers={"Connection": "close"} if close else None)
+def _standing(store: Store, node_ids: frozenset[NodeId]) -> dict[NodeId, Bookings]:
+    with store.read() as tx:
+        return bookings_for_nodes(tx, node_ids)

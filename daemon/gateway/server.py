@@ -1,57 +1,43 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the gateway: uvicorn with the gateway's certificate, in a thread of its own."""
+"""The gateway as a server, with what it hears of nodes."""
 
 from __future__ import annotations
-
-import asyncio
-import logging
-import socket
-import threading
-from types import TracebackType
-from typing import Self
-
-import uvicorn
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import Clock
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import Heartbeats
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
-from ..errors import CannotListen, NoCertificate
+from ..metrics import GatewayMetrics
+from ..web.certificate import Certificate
+from ..web.server import WebServer
 from .application import Gateway
-from .certificate import Certificate
-from .protocol import HEAD_BYTES, WireProtocol
-
-_LOG = logging.getLogger(__name__)
-
-_IDLE_SECONDS = 90
-"""An idle connection stays open at least 75 s (wire), so that a heartbeat costs no handshake."""
-
-_GOODBYE_SECONDS = 2
-"""For requests under way when the gateway stops; long polls are answered at once, and bcd comes again."""
-
-_CUT_SECONDS = 0.05
-"""For the event loop to close what was cut: a few of its rounds."""
-
-_BACKLOG = 2048
-"""Connections that wait to be accepted: every node at once, after a restart."""
 
 
-class GatewayServer:
+class GatewayServer(WebServer):
     """The gateway on one address, from construction to `close`. A context manager.
 
     Attributes:
-        port: where it listens: the free one that was taken when 0 was asked for.
         pin: of the key that it shows.
         heartbeats: what it heard: to be flushed by whoever runs it, every nodes.heartbeat.FLUSH_SECONDS.
     """
 
-    def __init__(self, *, store: Store, clock: Clock, certificate: Certificate, host: str, port: int) -> None:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        clock: Clock,
+        certificate: Certificate,
+        host: str,
+        port: int,
+        metrics: GatewayMetrics | None = None,
+    ) -> None:
         """Listen, and return once it answers.
 
         Arguments:
             clock: measures heartbeats and bad credentials; time-outs of connections are real time always.
+            metrics: counts what is answered; None where nobody asks for it.
 
         Raises:
             NoCertificate: key and certificate cannot be read, or do not belong together.
@@ -59,98 +45,7 @@ class GatewayServer:
         """
         self.heartbeats = Heartbeats(clock=clock)
         self.pin = certificate.pin
-        self._gateway = Gateway(store=store, clock=clock, heartbeats=self.heartbeats)
-        config = _config(self._gateway, certificate)
-        self._socket = _listen(host, port)
-        self.port: int = self._socket.getsockname()[1]
-        self._server = _Server(config, self._gateway)
-        self._thread = threading.Thread(target=self._run, name="gateway", daemon=True)
-        self._thread.start()
-        self._server.begun.wait()
-        if not self._server.started:
-            self.close()
-            raise CannotListen(f"the gateway cannot answer on {host}:{port}: see the log")
-
-    def __enter__(self) -> Self:
-        """The gateway itself."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Stop."""
-        self.close()
-
-    @property
-    def answers(self) -> bool:
-        """Whether it still runs."""
-        return self._thread.is_alive()
-
-    def close(self) -> None:
-        """Answer nobody any more; returns when the last connection is shut."""
-        self._server.should_exit = True
-        self._thread.join()
-        self._socket.close()
-        self._gateway.close()
-
-    def _run(self) -> None:
-        try:
-            asyncio.run(self._server.serve(sockets=[self._socket]))
-        except Exception:  # noqa: BLE001 -- a thread's last edge: `answers` says no from here on
-            _LOG.exception("the gateway has ended")
-        finally:
-            self._server.begun.set()
-
-
-class _Server(uvicorn.Server):
-    """uvicorn's server that says when it has begun, and keeps nobody waiting when it stops."""
-
-    def __init__(self, config: uvicorn.Config, gateway: Gateway) -> None:
-        super().__init__(config)
-        self.begun = threading.Event()
-        self._gateway = gateway
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        self.begun.set()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._gateway.stop_waiting()
-        await super().shutdown(sockets=sockets)
-        for connection in self.server_state.connections:
-            connection.transport.abort()
-        await asyncio.sleep(_CUT_SECONDS)
-
-
-def _config(gateway: Gateway, certificate: Certificate) -> uvicorn.Config:
-    config = uvicorn.Config(
-        gateway.application(),
-        ssl_certfile=certificate.certificate_file,
-        ssl_keyfile=certificate.key_file,
-        http=WireProtocol,
-        h11_max_incomplete_event_size=HEAD_BYTES,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        backlog=_BACKLOG,
-        timeout_keep_alive=_IDLE_SECONDS,
-        timeout_graceful_shutdown=_GOODBYE_SECONDS,
-    )
-    try:
-        config.load()
-    except OSError as error:  # ssl.SSLError is one
-        raise NoCertificate(f"the gateway's certificate {certificate.certificate_file} and key: {error}") from error
-    return config
-
-
-def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
-    except OSError as error:
-        # Python adds the address, which stands here already.
-        reason = (error.strerror or str(error)).partition(" (while")[0]
-        raise CannotListen(f"the gateway cannot listen on {host}:{port}: {reason}") from error
+        self._gateway = Gateway(
+            store=store, clock=clock, heartbeats=self.heartbeats, metrics=metrics or GatewayMetrics()
+        )
+        super().__init__(self._gateway, name="gateway", certificate=certificate, host=host, port=port)

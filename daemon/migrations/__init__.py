@@ -13,6 +13,7 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 from alembic.util.exc import CommandError
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import SchemaMismatch
@@ -27,7 +28,7 @@ def alembic_config() -> Config:
     return config
 
 
-def migrate(url: str) -> None:
+def migrate(url: str) -> bool:
     """Bring the database to the newest revision, in one transaction; one that is there already is left as it is.
 
     Several processes may call it at once: one works, the others wait and find it done. A SQLite file that does not
@@ -36,6 +37,9 @@ def migrate(url: str) -> None:
     Arguments:
         url: `sqlite:///<file>` or `postgresql+psycopg://…`.
 
+    Returns:
+        Whether anything was to be done.
+
     Raises:
         StoreUnavailable: the database cannot be reached, or is locked.
         SchemaMismatch: the database is of a newer version than this one.
@@ -43,9 +47,12 @@ def migrate(url: str) -> None:
     with changing_schema(url) as connection:
         config = alembic_config()
         config.attributes["connection"] = connection
+        context = MigrationContext.configure(connection)
+        before = context.get_current_revision()
         try:
             command.upgrade(config, "head")
         except CommandError as failure:
             raise SchemaMismatch(
                 f"{masked(parse_url(url))} was migrated by a newer version ({failure}): install that version here"
             ) from failure
+        return context.get_current_revision() != before

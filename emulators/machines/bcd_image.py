@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import random
+import sys
 import uuid
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,6 +24,11 @@ from .network import CuttableNetwork
 
 NO_SUCH_PROGRAM: Final = 127
 CRASHED: Final = 1
+
+if importlib.util.find_spec("sniffio") is None:
+    # httpcore tries to import it at each of its locks. A failure is not remembered and looks through every folder of
+    # sys.path: a fifth of what a joining machine costs, thousands of times in this process. This is how one is.
+    sys.modules["sniffio"] = None  # type: ignore[assignment]  # what CPython documents for it
 
 _GPU_NAMESPACE: Final = uuid.UUID("6f1d1c5e-0b60-5c5b-9a55-2f3c8a0f7d11")
 """Of no meaning: makes a machine's GPU ids the same whenever it is asked."""

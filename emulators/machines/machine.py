@@ -9,7 +9,7 @@ Lives in the machines' event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
@@ -21,7 +21,7 @@ from .bcd_image import BcdImage
 from .network import CuttableNetwork
 from .pod import Pod
 from .registration import Registration, named
-from .scheduling import wanted_pods
+from .scheduling import Object, wanted_pods
 from .volumes import remove
 
 
@@ -62,11 +62,13 @@ class RunningMachine:
         times: MachineTimes,
         folder: Path,
         long_poll_seconds: int,
+        daemon_sets: Callable[[], Sequence[Object]],
         ready: Callable[[], None],
     ) -> None:
         """Nothing runs yet: `boot` does that.
 
         Arguments:
+            daemon_sets: the cluster's now; they are not changed here.
             ready: called once, when its Node is Ready for the first time.
         """
         self.machine = machine
@@ -76,6 +78,7 @@ class RunningMachine:
         self._times = times
         self._folder = folder
         self._long_poll_seconds = long_poll_seconds
+        self._daemon_sets = daemon_sets
         self._ready: Callable[[], None] | None = ready
         self._successors = 0
         self._image = self._new_image()
@@ -107,7 +110,7 @@ class RunningMachine:
         async with self._changing_pods:
             if self._ended or not self._kubelet_runs:
                 return
-            wanted = wanted_pods(self._cluster.daemon_sets(), labels=self.machine.labels, taints=self.machine.taints)
+            wanted = wanted_pods(self._daemon_sets(), labels=self.machine.labels, taints=self.machine.taints)
             for key in self._pods.keys() - wanted.keys():
                 await self._pods.pop(key).kill()
             for key in wanted.keys() - self._pods.keys():

@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import tempfile
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Final
@@ -23,6 +23,7 @@ from ..kubernetes import Change, EmulatedCluster
 from ..neighbours import Machine
 from .errors import NoSuchMachine
 from .machine import MachineTimes, RunningMachine
+from .scheduling import Object
 from .volumes import remove
 
 LONG_POLL_SECONDS: Final = 30
@@ -69,6 +70,8 @@ class EmulatedMachines:
         self._lock = Lock()
         self._machines: dict[str, RunningMachine] = {}
         self._watched: dict[EmulatedCluster, Callable[[], None]] = {}
+        # Of each cluster, until they change: thousands of machines look at the same ones.
+        self._daemon_sets: dict[EmulatedCluster, Sequence[Object]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = engine.clock.new_event_loop()
         self._thread = Thread(target=self._loop.run_forever, name="emulated-machines", daemon=True)
@@ -90,6 +93,7 @@ class EmulatedMachines:
             times=self._times,
             folder=self.folder / machine.instance_id,
             long_poll_seconds=self._long_poll_seconds,
+            daemon_sets=lambda: self._daemon_sets_of(cluster),
             ready=ready,
         )
         with self._lock:
@@ -106,6 +110,7 @@ class EmulatedMachines:
                 return
             if all(other.cluster is not running.cluster for other in self._machines.values()):
                 self._watched.pop(running.cluster)()
+                self._daemon_sets.pop(running.cluster, None)
         running.end()
         self._spawn(lambda: self._end(running))
 
@@ -216,9 +221,18 @@ class EmulatedMachines:
     def _changed(self, cluster: EmulatedCluster, change: Change) -> None:
         """Something changed in a cluster; told in the thread that changed it."""
         if change.kind in _RUNS_ON_MACHINES:
+            with self._lock:
+                self._daemon_sets.pop(cluster, None)
             self._spawn(lambda: self._sync(cluster))
         elif change.kind in _MOUNTED_ON_MACHINES:
             self._spawn(lambda: self._secrets_changed(cluster))
+
+    def _daemon_sets_of(self, cluster: EmulatedCluster) -> Sequence[Object]:
+        with self._lock:
+            known = self._daemon_sets.get(cluster)
+            if known is None:
+                known = self._daemon_sets[cluster] = cluster.daemon_sets()
+        return known
 
     async def _sync(self, cluster: EmulatedCluster) -> None:
         await asyncio.gather(*(running.sync() for running in self._of(cluster)))

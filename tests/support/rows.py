@@ -16,6 +16,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.d
     Gpus,
     Substrate,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.permissions import ApiToken, Permission
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import (
     AccountRecord,
     ClusterOutputs,
@@ -169,6 +170,22 @@ def token(pool_id: ids.PoolId, **different: Any) -> JoinToken:
         uses=0,
         created_at=START,
         expires_at=START + timedelta(hours=1),
+    )
+    return replace(made, **different)
+
+
+def api_token(**different: Any) -> ApiToken:
+    """A token of the HTTP API that reads, for a day."""
+    token_id = ids.new_api_token_id(START)
+    made = ApiToken(
+        id=token_id,
+        tenant_id=ids.PLATFORM_TENANT,
+        name="ci",
+        permissions=frozenset({Permission.KUBERNETES_READ}),
+        token_hash=Secret(token_id).sha256(),
+        issued_by="ann",
+        created_at=START,
+        expires_at=START + timedelta(days=1),
     )
     return replace(made, **different)
 

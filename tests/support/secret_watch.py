@@ -29,6 +29,7 @@ ACCESS: Final = "TokenRequest token"
 JOIN: Final = "join token"
 IDENTITY: Final = "node identity"
 PASSWORD: Final = "database password"
+API: Final = "token of the HTTP API"
 
 _BEARER_PREFIX: Final = "k8s-aws-v1."
 _OPERATOR_ROLE: Final = "arn:aws:iam::111111111111:role/fleet-operator"

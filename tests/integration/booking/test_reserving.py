@@ -16,13 +16,17 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking
     release,
     reserve,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking.standing import bookings_for_node
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking.standing import (
+    Bookings,
+    bookings_for_nodes,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     Code,
     InvalidInput,
     OperationError,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import (
+    NodeId,
     PoolId,
     ReservationId,
     TenantId,
@@ -65,6 +69,11 @@ def give_back(store: Store, reservation: Reservation) -> Reservation:
     return release(store, tenant_id=reservation.tenant_id, reservation_id=reservation.id)
 
 
+def standing(store: Store, node_id: NodeId) -> Bookings:
+    with store.read() as tx:
+        return bookings_for_nodes(tx, [node_id])[node_id]
+
+
 def refusal(store: Store, pool: PoolRecord, **different: Any) -> Code:
     with pytest.raises(OperationError) as refused:
         book(store, pool, **different)
@@ -99,7 +108,7 @@ def test_the_oldest_that_waits_and_fits_is_placed_first(store: Store, clock: Han
     stands_on = node(store, pool, gpus=2)
     with store.write() as tx:
         assert [bind_pending(tx, pool), bind_pending(tx, pool)] == [1, 0]
-    assert [one.reservation_id for one in bookings_for_node(store, stands_on.id).bookings] == [waiting[1].id]
+    assert [one.reservation_id for one in standing(store, stands_on.id).bookings] == [waiting[1].id]
 
 
 def test_nothing_is_placed_in_a_pool_that_is_torn_down(store: Store) -> None:
@@ -118,7 +127,7 @@ def test_giving_back_places_who_waited(store: Store) -> None:
     first, second = book(store, pool, 2), book(store, pool, 2)
     assert second.state == ReservationState.PENDING
     give_back(store, first)
-    assert [one.reservation_id for one in bookings_for_node(store, stands_on.id).bookings] == [second.id]
+    assert [one.reservation_id for one in standing(store, stands_on.id).bookings] == [second.id]
 
 
 def test_giving_back_twice_refunds_once(store: Store) -> None:
@@ -247,11 +256,11 @@ class TestWhatANodeIsTold:
     def test_the_version_changes_with_the_bookings_and_only_with_them(self, store: Store) -> None:
         pool = new_pool(store)
         stands_on = node(store, pool)
-        empty = bookings_for_node(store, stands_on.id)
+        empty = standing(store, stands_on.id)
         booked = book(store, pool)
-        one = bookings_for_node(store, stands_on.id)
-        assert one == bookings_for_node(store, stands_on.id)
+        one = standing(store, stands_on.id)
+        assert one == standing(store, stands_on.id)
         assert [(each.reservation_id, each.device_ids) for each in one.bookings] == [(booked.id, booked.device_ids)]
         give_back(store, booked)
-        assert bookings_for_node(store, stands_on.id) == empty
+        assert standing(store, stands_on.id) == empty
         assert one.version != empty.version

@@ -91,15 +91,17 @@ def session(clocked_store: Store, door: Door, tmp_path: Path) -> Session:
 
 
 @pytest.fixture
-def due_pools(clocked_store: Store) -> Callable[[int], list[PoolRecord]]:
-    """Makes so many pools with a substrate, each due now."""
+def due_pools(clocked_store: Store) -> Callable[..., list[PoolRecord]]:
+    """Makes so many pools with a substrate, due now: each of an account of its own, or all of one that is named."""
 
-    def make(count: int) -> list[PoolRecord]:
-        account, made = rows.account(config=ACCOUNT), []
+    def make(count: int, *, account_name: str = "") -> list[PoolRecord]:
+        made = []
+        shared = rows.account(name=account_name, config=ACCOUNT)
         with clocked_store.write() as tx:
-            fleet.put_account(tx, account)
             for number in range(count):
-                pool = rows.pool(name=f"pool-{number}")
+                account = shared if account_name else rows.account(name=f"aws-{number}", config=ACCOUNT)
+                fleet.put_account(tx, account)
+                pool = rows.pool(name=f"{account_name or 'pool'}-{number}")
                 cluster = rows.cluster(pool.id, account_id=account.id)
                 work.add_unit(tx, pool.id, tx.now)
                 fleet.put_pool(tx, pool)

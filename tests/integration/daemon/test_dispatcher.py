@@ -156,7 +156,7 @@ def test_a_database_that_is_away_is_asked_again_after_a_pause(
         raise StoreUnavailable("nobody answers")
 
     with monkeypatch.context() as patch:
-        patch.setattr("ansible_collections.better_compute.fleet.daemon.dispatcher.claim_due", away)
+        patch.setattr("ansible_collections.better_compute.fleet.daemon.dispatcher.claim_fairly", away)
         for _ in range(3):
             dispatcher.tick()
         assert len(asked) == 1

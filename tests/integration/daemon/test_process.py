@@ -10,17 +10,24 @@ import socket
 import ssl
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPSConnection
 from pathlib import Path
 
 import pytest
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PLATFORM_TENANT
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.permissions import Permission
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import api_tokens
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 from ansible_collections.better_compute.fleet.tests.support.daemon_process import (
     CHECKOUT,
     COMMAND,
     daemon,
     environment_for,
 )
-from ansible_collections.better_compute.fleet.tests.support.wire_client import wire_client
+from ansible_collections.better_compute.fleet.tests.support.wire_client import tls, wire_client
 
 
 @pytest.fixture
@@ -39,11 +46,22 @@ def manager(tmp_path: Path) -> Iterator[socket.socket]:
         yield listening
 
 
+def metrics(environment: dict[str, str], *, port: int) -> str:
+    """What the daemon of this environment tells a scraper whose token may read it."""
+    with open_session(load_settings(environ=environment)) as session:
+        issued = api_tokens.issue(
+            session, name="prometheus", tenant=PLATFORM_TENANT, permissions=[Permission.METRICS_READ]
+        )
+    with closing(HTTPSConnection("127.0.0.1", port, timeout=30, context=tls())) as connection:
+        connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {issued.token.reveal()}"})
+        return connection.getresponse().read().decode()
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_says_when_it_is_ready_and_ends_well_when_told_to(
     environment: dict[str, str], manager: socket.socket, number: signal.Signals
 ) -> None:
-    with daemon(environment) as process:
+    with daemon(environment | {"BC_FLEET_API_LISTEN_PORT": "0"}) as process:
         assert manager.recv(1000) == b"READY=1"
         assert process.stdout is not None
         line = process.stdout.readline()
@@ -51,6 +69,9 @@ def test_it_says_when_it_is_ready_and_ends_well_when_told_to(
         port = int(line.split()[7].rpartition(":")[2])
         with wire_client(port) as client:
             assert client.heartbeat("node_" + "0" * 26).status == 401
+        told = metrics(environment, port=int(line.rpartition(":")[2]))
+        assert 'bc_fleetd_gateway_requests_total{call="heartbeat",status="401"} 1.0' in told
+        assert "bc_fleetd_store_up 1.0" in told
         process.send_signal(number)
         assert manager.recv(1000) == b"STOPPING=1"
         out, err = process.communicate(timeout=30)

@@ -134,13 +134,13 @@ def test_many_polls_hold_no_thread_and_cost_one_question_a_second(
     waiting = [polls.submit(poll, gateway, node_id, version) for _ in range(40)]
     until_all_wait(gateway, 40)
     asked: list[int] = []
-    ask = gateway._gateway._calls.ask
+    ask = gateway._gateway._reads.ask
 
     async def counted(call: object) -> object:
         asked.append(1)
         return await ask(call)  # type: ignore[arg-type] # whatever the gateway asks
 
-    monkeypatch.setattr(gateway._gateway._calls, "ask", counted)
+    monkeypatch.setattr(gateway._gateway._reads, "ask", counted)
     began = time.monotonic()
     # Somebody else's booking wakes nobody.
     book(store, pool, other, "GPU-0")
@@ -159,7 +159,7 @@ def test_a_database_that_goes_away_ends_the_wait_with_come_again(
 ) -> None:
     waiting = polls.submit(poll, gateway, node_id, version)
     until_all_wait(gateway, 1)
-    monkeypatch.setattr("ansible_collections.better_compute.fleet.daemon.gateway.store_calls._SECONDS", 0.0)
+    monkeypatch.setattr("ansible_collections.better_compute.fleet.daemon.web.store_calls._SECONDS", 0.0)
     assert waiting.result(timeout=10).status == 503
 
 

@@ -77,6 +77,7 @@ class GatewayThread:
 
     def close(self) -> None:
         self.stop()
+        self._do(_end_all())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -86,6 +87,16 @@ class GatewayThread:
 
     def _do(self, work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(timeout=30)
+
+
+async def _end_all() -> None:
+    """End what still shakes hands, which nobody but the loop knows: its sockets would be left open."""
+    await asyncio.sleep(0)  # a connection that was accepted just now begins
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
+    await asyncio.sleep(0)  # transports close a round after they are told to
 
 
 @dataclass(kw_only=True)

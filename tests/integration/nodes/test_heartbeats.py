@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
-    Code,
-    OperationError,
     StoreUnavailable,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import Liveness, liveness
@@ -31,22 +29,20 @@ SECOND = timedelta(seconds=1)
 
 
 def test_a_node_is_known_by_its_identity(store: Store) -> None:
-    node = new_node(store, new_pool(store), identity_hash=Secret("mine").sha256())
-    assert authenticate(store, Secret("mine")).id == node.id
-
-
-def test_an_identity_of_nobody_is_told_to_join_again(store: Store) -> None:
-    with pytest.raises(OperationError, match="join again") as refused:
-        authenticate(store, Secret("nobody's"))
-    assert refused.value.code == Code.UNAUTHENTICATED
+    pool = new_pool(store)
+    nodes = {name: new_node(store, pool, identity_hash=Secret(name).sha256()) for name in ("mine", "another's")}
+    with store.read() as tx:
+        known = authenticate(tx, [Secret("mine"), Secret("another's"), Secret("nobody's")])
+    assert {identity.reveal(): node.id for identity, node in known.items()} == {
+        name: node.id for name, node in nodes.items()
+    }
 
 
 def test_a_retired_nodes_identity_is_nobodys(store: Store) -> None:
     node = new_node(store, new_pool(store), identity_hash=Secret("mine").sha256())
     with store.write() as tx:
         pool_nodes.retire_node(tx, node.id)
-    with pytest.raises(OperationError):
-        authenticate(store, Secret("mine"))
+        assert authenticate(tx, [Secret("mine")]) == {}
 
 
 def test_heartbeats_are_written_together_at_the_flush(store: Store, clock: HandClock) -> None:

@@ -124,11 +124,19 @@ def test_an_empty_postgresql_database_says_what_to_run(postgresql_url: str) -> N
         open_store(postgresql_url)
 
 
-def test_a_database_of_another_revision_says_what_to_run(database_url: str, engine: Engine) -> None:
+def test_a_database_of_an_older_revision_says_what_to_run(database_url: str, engine: Engine) -> None:
+    create_schema(database_url)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+    with pytest.raises(SchemaMismatch, match=f"has schema 0001, this version needs {HEAD}: run `bc-fleetd migrate`"):
+        open_store(database_url)
+
+
+def test_a_database_of_a_newer_revision_says_what_to_install(database_url: str, engine: Engine) -> None:
     create_schema(database_url)
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(SchemaMismatch, match=f"has schema 9999, this version needs {HEAD}.*bc-fleetd migrate"):
+    with pytest.raises(SchemaMismatch, match=f"has schema 9999, this version needs {HEAD}: .* install that version"):
         open_store(database_url)
     with pytest.raises(SchemaMismatch, match="newer version"):
         migrate(database_url)

@@ -136,7 +136,7 @@ def scene(
                 apis=None if real is None else partial(_real_apis, real),
             ) as world,
         ):
-            _flush_for_ever(clock, gateway, store)
+            flush_while_it_answers(clock, gateway, store)
             yield Scene(
                 world=world,
                 clock=clock,
@@ -180,12 +180,25 @@ def _real_apis(real: RealCluster, engine: Engine, authenticator: Authenticator) 
     return cast("KubernetesApis", OneRealClusterBehindEngine(engine=engine, authenticator=authenticator, real=real))
 
 
-def _flush_for_ever(clock: VirtualClock, gateway: GatewayServer, store: Store) -> None:
+def flush_while_it_answers(clock: VirtualClock, gateway: GatewayServer, store: Store) -> None:
+    """Write what the gateway heard, again and again, until it is closed."""
+
     def flush() -> None:
-        gateway.heartbeats.flush(store)
-        clock.call_later(FLUSH_SECONDS, flush)
+        if gateway.answers:
+            gateway.heartbeats.flush(store)
+            clock.call_later(FLUSH_SECONDS, flush)
 
     flush()
+
+
+@contextmanager
+def another_gateway(on: Scene) -> Iterator[GatewayServer]:
+    """A gateway in the place of the scene's, which was closed: with its key and port, and on its database."""
+    with GatewayServer(
+        store=on.store, clock=on.product_clock, certificate=_certificate(), host="127.0.0.1", port=on.gateway.port
+    ) as gateway:
+        flush_while_it_answers(on.clock, gateway, on.store)
+        yield gateway
 
 
 def _environment(world: World, key: Credentials, gateway: GatewayServer, database_url: str) -> dict[str, str]:

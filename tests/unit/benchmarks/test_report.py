@@ -37,6 +37,13 @@ NAMES = [
     "converge.fifty_pools",
     "pass.thousand_nodes",
     "nodes.vs_typed_list",
+    "pass.thousand_nodes_wall",
+    "gateway.load_sqlite",
+    "gateway.memory",
+    "gateway.load_postgresql",
+    "daemon.pool_memory",
+    "daemon.due_lag",
+    "daemon.memory",
 ]
 LEAST = Item(name="speed", unit="x", side=Bar.AT_LEAST, bar=3.0)
 MOST = Item(name="calls", unit="calls", side=Bar.AT_MOST, bar=5.0)

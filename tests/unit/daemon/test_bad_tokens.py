@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon.gateway import bad_tokens
-from ansible_collections.better_compute.fleet.daemon.gateway.bad_tokens import MOST_IN_WINDOW, BadTokens
+from ansible_collections.better_compute.fleet.daemon.web import bad_tokens
+from ansible_collections.better_compute.fleet.daemon.web.bad_tokens import MOST_IN_WINDOW, BadTokens
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
 

@@ -16,7 +16,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from ansible_collections.better_compute.fleet.daemon.gateway.certificate import Certificate, ensure_certificate
+from ansible_collections.better_compute.fleet.daemon.web.certificate import Certificate, ensure_certificate
 from bcd.pinning import pin_of
 
 HOSTS = ("127.0.0.1", "gateway.example")

@@ -109,7 +109,7 @@ def test_status_of_an_empty_fleet(settings: Path, capsys: pytest.CaptureFixture[
     assert main(["status", "--settings", str(settings)]) == 0
     assert "No pool has a substrate yet" in capsys.readouterr().out
     assert main(["status", "--json", "--settings", str(settings)]) == 0
-    assert json.loads(capsys.readouterr().out) == {"substrates": [], "self_check": []}
+    assert json.loads(capsys.readouterr().out) == {"substrates": [], "clusters": [], "self_check": []}
 
 
 def test_once_says_that_nothing_is_due(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -120,7 +120,10 @@ def test_once_says_that_nothing_is_due(settings: Path, capsys: pytest.CaptureFix
 def test_migrate_can_be_repeated(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["migrate", "--settings", str(settings)]) == 0
     assert main(["migrate", "--settings", str(settings)]) == 0
-    assert capsys.readouterr().out == "The database has this version's schema.\n" * 2
+    assert capsys.readouterr().out.splitlines() == [
+        "The database now has this version's schema.",
+        "The database already had this version's schema.",
+    ]
 
 
 def test_a_database_of_another_kind_is_refused_without_a_traceback(

@@ -15,7 +15,12 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.f
     Finding,
     FindingCode,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
+    ClusterState,
+    SubstrateState,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.views import ClusterView
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
 from ansible_collections.better_compute.fleet.tests.support import rows
 
@@ -67,10 +72,56 @@ def test_json_says_what_the_modules_say() -> None:
     written = io.StringIO()
     shown = view()
     print_json([shown], [MISSING], to=written)
-    assert json.loads(written.getvalue()) == {"substrates": [shown.to_data()], "self_check": [MISSING.to_data()]}
+    assert json.loads(written.getvalue()) == {
+        "substrates": [shown.to_data()],
+        "clusters": [],
+        "self_check": [MISSING.to_data()],
+    }
 
 
 def test_what_the_self_check_found_stands_below_the_table() -> None:
     written = io.StringIO()
     print_table([view()], [MISSING], to=written)
     assert written.getvalue().splitlines()[-1] == f"! gpu-fleet: {AGENT_MISSING}"
+
+
+def cluster(**different: Any) -> ClusterView:
+    """A tenant's cluster that backs no pool."""
+    record = rows.cluster(None, **{"name": "build", "tenant_id": TenantId("acme"), **different})
+    return ClusterView(record=record, account=rows.account(), pool=None, node_pools=())
+
+
+def lines(*, width: int | None = None, pools: int = 1, message: str = "") -> list[str]:
+    written = io.StringIO()
+    views = [view(message=message)] * pools
+    print_table(views, [], [cluster(state=ClusterState.ERROR, message="no such zone")], to=written, width=width)
+    return [line.strip() for line in written.getvalue().splitlines() if line.strip() and "─" not in line]
+
+
+def test_a_cluster_without_a_pool_has_a_row_of_its_own() -> None:
+    heading, row = lines()[-2:]
+    assert heading.split() == ["Cluster", "Tenant", "Provider", "State", "Node", "pools", "Message"]
+    assert row.split() == ["build", "acme", "aws", "error", "0/0", "no", "such", "zone"]
+
+
+def test_json_tells_of_clusters_without_a_pool_as_the_modules_do() -> None:
+    written = io.StringIO()
+    shown = cluster(state=ClusterState.READY)
+    print_json([], [], [shown], to=written)
+    assert json.loads(written.getvalue())["clusters"] == [shown.to_data()]
+
+
+def test_on_a_narrow_terminal_messages_stand_below_the_table_whole() -> None:
+    message = " ".join(f"word{number}" for number in range(40))
+    shown = lines(width=72, message=message)
+    heading, row, told = shown[:3]
+    assert heading.split() == ["Pool", "Provider", "State", "Joined", "Listed", "Waiting"]
+    assert row.split() == ["gpu-fleet", "aws", "ready", "3", "4", "1"]
+    assert told == f"gpu-fleet: {message}"
+    assert shown[-1] == "build: no such zone"
+
+
+def test_five_hundred_pools_are_five_hundred_rows_that_fit() -> None:
+    shown = lines(width=120, pools=500, message="waits")
+    assert sum(line.startswith("gpu-fleet") for line in shown) == 500
+    assert max(len(line) for line in shown) <= 120

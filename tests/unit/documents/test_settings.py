@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import (
+    load_settings,
+    read_settings,
+    unknown_variables,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.agent import AgentSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput
 
@@ -163,6 +167,43 @@ def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, content: str | No
     if content is not None:
         path.write_text(content)
     assert problems(path, {"BC_FLEET_STORE_DATABASE_URL": ""})
+
+
+def test_a_file_that_cannot_be_used_hides_no_problem_of_the_environment(tmp_path: Path) -> None:
+    environ = {
+        "BC_FLEET_SETTINGS": str(tmp_path / "none.toml"),
+        "BC_FLEET_AGENT_IMAGE": "bcd",
+        "BC_FLEET_RECONCILE_WORKERS": "many",
+        "BC_FLEET_STORE_URL": "x",
+    }
+    told = problems_of_environment(environ)
+    assert [problem.split(":")[0].split(" ")[0] for problem in told] == [
+        "the",
+        "BC_FLEET_STORE_URL",
+        "reconcile.workers",
+    ], "what the file may hold is not said to be missing"
+
+
+def test_what_is_right_is_read_beside_what_is_not(file: Path) -> None:
+    read = read_settings(file, environ={"BC_FLEET_RECONCILE_WORKERS": "many"})
+    assert read.wrong == {"reconcile"}
+    assert len(read.problems) == 1
+    assert read.settings.store == load_settings(file, environ={}).store
+    assert read.settings.reconcile.workers == 64
+
+
+@pytest.mark.parametrize(("content", "wrong"), [("operator = 1\n", {"operator"}), ("[stroe]\n", {"store", "operator"})])
+def test_a_misspelled_section_may_have_been_any_that_is_not_there(
+    tmp_path: Path, content: str, wrong: set[str]
+) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(content)
+    assert read_settings(path, environ={}).wrong >= wrong
+
+
+def test_variables_of_no_section_are_known_for_what_they_are() -> None:
+    environ = {"BC_FLEET_SERVICE_HOST": "x", "BC_FLEET_OPERATOR": "me", "BC_FLEET_STORE_URL": "x", "BC_FLEET_X": ""}
+    assert unknown_variables(environ) == ("BC_FLEET_SERVICE_HOST",)
 
 
 def test_the_databases_password_is_in_no_repr_and_no_error(file: Path) -> None:

@@ -19,6 +19,7 @@ from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ..documents.settings import load_settings
 from ..model.errors import FleetError, InvalidInput, OperationError
+from ..model.libraries import library_of
 from ..operations.own_process import begin_process
 from ..operations.session import Drivers, Session, no_drivers, open_session
 
@@ -27,18 +28,6 @@ COMMON_ARGUMENTS: dict[str, dict[str, Any]] = {
     "settings": {"type": "path"},
 }
 """What every module takes: see the doc fragment of the same name."""
-
-_LIBRARIES = {
-    "boto3": "boto3",
-    "botocore": "boto3",
-    "kubernetes": "kubernetes",
-    "psycopg": "psycopg",
-    "pydantic": "pydantic",
-    "sqlalchemy": "sqlalchemy",
-    "urllib3": "kubernetes",
-    "yaml": "PyYAML",
-}
-"""What a user installs for an import. Each is imported where it is needed first, so none is asked for in vain."""
 
 # Passes log for the daemon. A module's stderr is nobody's log: what matters is in the result.
 logging.getLogger("ansible_collections.better_compute.fleet").addHandler(logging.NullHandler())
@@ -106,7 +95,7 @@ def _stopped_by_signals(session: Session) -> Iterator[None]:
 
 def missing(error: ImportError) -> str | None:
     """Ansible's own sentence for the library that an import missed; None when it is none that users install."""
-    library = _LIBRARIES.get((error.name or "").partition(".")[0])
+    library = library_of(error)
     return missing_required_lib(library) if library else None
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..model.ids import NodeId, ReservationId
 from ..model.records import Reservation
-from ..store import Store, reservations
+from ..store import Tx, reservations
 
 _VERSION_CHARACTERS = 32
 """128 bits of a SHA-256: versions of one node are only compared with each other."""
@@ -37,16 +37,12 @@ class Bookings:
     bookings: tuple[Booking, ...]
 
 
-def bookings_for_node(store: Store, node_id: NodeId) -> Bookings:
-    """What stands on the node now, ordered by reservation. A node that is unknown or retired has nothing booked."""
-    with store.read() as tx:
-        return _bookings(reservations.bookings_of_node(tx, node_id))
+def bookings_for_nodes(tx: Tx, node_ids: Collection[NodeId]) -> dict[NodeId, Bookings]:
+    """What stands on each of these nodes now, ordered by reservation, out of one read.
 
-
-def bookings_for_nodes(store: Store, node_ids: Collection[NodeId]) -> dict[NodeId, Bookings]:
-    """The same for each of many nodes, out of one read."""
-    with store.read() as tx:
-        found = reservations.bookings_of_nodes(tx, node_ids)
+    A node that is unknown or retired has nothing booked.
+    """
+    found = reservations.bookings_of_nodes(tx, node_ids)
     return {node_id: _bookings(found.get(node_id, ())) for node_id in node_ids}
 
 

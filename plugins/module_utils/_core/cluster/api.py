@@ -35,6 +35,7 @@ from ..model.errors import (
 )
 from ..model.first_import import ONE_IMPORTS
 from ..model.secret import Secret
+from ..model.telemetry import telemetry
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, PoolManager
@@ -145,10 +146,16 @@ class ClusterApi:
         refusal = ""
         for _attempt in range(2):
             token = self._token
+            began, told = time.monotonic(), ""
             try:
                 return self._send(token, method, target, headers, content, what)
             except ClusterCredentialRefused as error:
-                refusal = str(error)
+                told, refusal = type(error).__name__, str(error)
+            except ClusterError as error:
+                told = type(error).__name__
+                raise
+            finally:
+                telemetry().cluster_called(method=method, error=told, seconds=time.monotonic() - began)
             if not self._renew(token):
                 break
         again = " (and so was the one before it in this pass)" if self._renewed else ""

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Final
 
 from ..model import limits
 from . import patterns
@@ -15,6 +15,13 @@ from .pydantic_shim import BaseModel, Field
 _MARK_KEY = "^(?:[a-z0-9.-]{1,253}/)?[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$"
 _MARK_VALUE = "^(?:[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$"
 """For editors alone: model.node_marks checks, and says why."""
+
+LABELS_SCHEMA: Final[dict[str, Any]] = {
+    "maxProperties": limits.MOST_LABELS,
+    "propertyNames": {"pattern": _MARK_KEY},
+    "additionalProperties": {"type": "string", "pattern": _MARK_VALUE},
+}
+"""What editors, and readers of the API's description, are told of labels."""
 
 
 class GpusModel(BaseModel):
@@ -93,11 +100,7 @@ class FlavorModel(BaseModel):
     labels: dict[str, str] | None = Field(
         default=None,
         description="Kubernetes labels of the nodes, beside our own. All there are to be; left out, left alone.",
-        json_schema_extra={
-            "maxProperties": limits.MOST_LABELS,
-            "propertyNames": {"pattern": _MARK_KEY},
-            "additionalProperties": {"type": "string", "pattern": _MARK_VALUE},
-        },
+        json_schema_extra=LABELS_SCHEMA,
     )
     taints: list[TaintModel] | None = Field(
         default=None,

@@ -128,7 +128,7 @@ def _message(kind: str, context: Mapping[str, Any], fallback: str, value: object
     if kind == "string_pattern_mismatch":
         length = f" ({len(value)} characters)" if isinstance(value, str) and len(value) > _LONG_CHARACTERS else ""
         return f"expected {patterns.MEANING[context['pattern']]}, found {found(value)}{length}"
-    if kind == "literal_error":
+    if kind in ("literal_error", "enum"):
         return f"expected {context['expected']}, found {found(value)}"
     if kind == "greater_than_equal":
         return f"expected at least {context['ge']}, found {found(value)}"

@@ -18,17 +18,17 @@ def document_schema() -> dict[str, Any]:
         ModuleNotFoundError: pydantic is missing.
     """
     require_pydantic()
-    schema: dict[str, Any] = _without_null(FleetConfigModel.model_json_schema(by_alias=True))
+    schema: dict[str, Any] = without_null(FleetConfigModel.model_json_schema(by_alias=True))
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "FleetConfig"}
 
 
-def _without_null(node: Any) -> Any:
+def without_null(node: Any) -> Any:
     """Take null out of the schema: in the models it only says that a key may be left out."""
     if isinstance(node, list):
-        return [_without_null(item) for item in node]
+        return [without_null(item) for item in node]
     if not isinstance(node, dict):
         return node
-    kept = {key: _without_null(value) for key, value in node.items() if not (key == "default" and value is None)}
+    kept = {key: without_null(value) for key, value in node.items() if not (key == "default" and value is None)}
     choices = kept.get("anyOf")
     if isinstance(choices, list):
         choices = [choice for choice in choices if choice != {"type": "null"}]

@@ -135,6 +135,10 @@ SECTIONS: Final[Mapping[str, Mapping[str, Key]]] = {
         "certificate_file": _text(absolute_path),
         "key_file": _text(absolute_path),
     },
+    "api": {
+        "listen_host": _text(_printable, default="127.0.0.1"),
+        "listen_port": _number(0, 65_535, default=8444),
+    },
     # The defaults are the spec's.
     "reconcile": {
         "converging_seconds": _number(1, _MOST_SECONDS, default=30),

@@ -60,6 +60,18 @@ class GatewaySettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ApiSettings:
+    """Where the HTTP API listens. It shows the gateway's certificate.
+
+    Attributes:
+        listen_port: 0 takes a free one.
+    """
+
+    listen_host: str
+    listen_port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcileSettings:
     """How often passes run. The defaults are the spec's; a demonstration may shorten them.
 
@@ -81,6 +93,7 @@ class Settings:
     Attributes:
         agent: None where none are given: pools with a substrate then stay in error.
         operator: who module runs act as; None for the login name.
+        api: None where no [api] is there: then no API is served.
     """
 
     store: StoreSettings
@@ -88,6 +101,22 @@ class Settings:
     gateway: GatewaySettings
     reconcile: ReconcileSettings
     operator: str | None
+    api: ApiSettings | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadSettings:
+    """The settings as far as they can be read.
+
+    Attributes:
+        settings: with defaults in the place of what is wrong.
+        problems: all that is wrong: the key (`reconcile.workers`) and, where it came from there, the variable.
+        wrong: the sections (and `operator`) that are not as somebody wanted them: `settings` does not tell of them.
+    """
+
+    settings: Settings
+    problems: tuple[Problem, ...]
+    wrong: frozenset[str]
 
 
 def load_settings(
@@ -101,25 +130,70 @@ def load_settings(
         database_url: wins over file and environment: a module's own option.
 
     Raises:
-        InvalidInput: every problem at once: the key (`reconcile.workers`) and, where it came from there, the variable.
+        InvalidInput: every problem at once, as :class:`ReadSettings` has them.
     """
+    read = read_settings(path, environ=environ, database_url=database_url)
+    if read.problems:
+        raise InvalidInput(read.problems)
+    return read.settings
+
+
+def read_settings(
+    path: Path | str | None = None, *, environ: Mapping[str, str] | None = None, database_url: str | None = None
+) -> ReadSettings:
+    """As :func:`load_settings`, for whoever goes on with what is right."""
     environ = os.environ if environ is None else environ
-    values = _from_file(path, environ)
-    problems, came_from = _from_environment(values, environ)
+    known = {"operator", *SECTIONS}
+    problems: list[Problem] = []
+    wrong: set[str] = set()
+    values: dict[str, Any] = {}
+    try:
+        values = _from_file(path, environ)
+    except InvalidInput as error:
+        # Whatever stands in it is not known: nothing is at its default.
+        problems += error.problems
+        wrong |= known
+    unreadable = bool(problems)
+    unknown, came_from = _from_environment(values, environ)
+    problems += (problem for _, problem in unknown)
+    wrong |= {section for section, _ in unknown}
     if database_url:
         _put(values, "store", "database_url", database_url)
         came_from.pop("store.database_url", None)
-    for at, message in _wrong(values):
+    for at, message in _wrong(values, whole=not unreadable):
         variable = came_from.get(path_text(at[:_KEY_PARTS]))
         told = f"{message} (from {variable})" if variable else message
         problems.append(Problem(path=path_text(at), message=told))
-    if problems:
-        raise InvalidInput(problems)
-    return _settings(values, environ)
+        # A name that is unknown may be any section's that is not there.
+        wrong |= {str(at[0])} if at[0] in known else known - set(values)
+    sound = {name: value for name, value in values.items() if name in known - wrong}
+    return ReadSettings(settings=_settings(sound, environ), problems=tuple(problems), wrong=frozenset(wrong))
 
 
-def _wrong(values: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
-    """Everything that is wrong, in the order of the keys."""
+def unknown_variables(environ: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Variables that begin as the settings' do, and belong to no section.
+
+    They are no error, because the name is not ours alone: Kubernetes gives every pod such variables for a Service that
+    is called bc-fleet. Most of the time they are misspelled.
+    """
+    environ = os.environ if environ is None else environ
+    known = tuple(f"{_PREFIX}{section.upper()}_" for section in SECTIONS)
+    named = (f"{_PREFIX}SETTINGS", f"{_PREFIX}OPERATOR")
+    return tuple(
+        sorted(
+            name
+            for name in environ
+            if name.startswith(_PREFIX) and name not in named and not name.startswith(known) and environ[name]
+        )
+    )
+
+
+def _wrong(values: Mapping[str, Any], *, whole: bool) -> Iterator[tuple[KeyPath, str]]:
+    """Everything that is wrong, in the order of the keys.
+
+    Arguments:
+        whole: whether what is not in `values` is nowhere.
+    """
     if "operator" in values:
         yield from key_problems(OPERATOR, values["operator"], at=("operator",))
     for section, keys in SECTIONS.items():
@@ -132,17 +206,23 @@ def _wrong(values: Mapping[str, Any]) -> Iterator[tuple[KeyPath, str]]:
         for name, key in keys.items():
             if name in given:
                 yield from key_problems(key, given[name], at=(section, name))
-            elif key.required:
+            elif key.required and whole:
                 yield (section, name), "is required, and is not there"
         yield from (((section, name), unknown_key(name, keys)) for name in given if name not in keys)
-        if section == "gateway" and bool(given.get("certificate_file")) != bool(given.get("key_file")):
+        if whole and section == "gateway" and bool(given.get("certificate_file")) != bool(given.get("key_file")):
             yield (section,), "certificate_file and key_file go together: give both or none"
     known = ("operator", *SECTIONS)
     yield from (((name,), unknown_key(name, known)) for name in values if name not in known)
 
 
+def settings_file(path: Path | str | None = None, *, environ: Mapping[str, str] | None = None) -> Path | str | None:
+    """The file that the settings are read from, as the module's docstring says; None for none."""
+    environ = os.environ if environ is None else environ
+    return path or environ.get(f"{_PREFIX}SETTINGS") or (SYSTEM_FILE if SYSTEM_FILE.is_file() else None)
+
+
 def _from_file(path: Path | str | None, environ: Mapping[str, str]) -> dict[str, Any]:
-    chosen = path or environ.get(f"{_PREFIX}SETTINGS") or (SYSTEM_FILE if SYSTEM_FILE.is_file() else None)
+    chosen = settings_file(path, environ=environ)
     if chosen is None:
         return {}
     if "\0" in str(chosen):
@@ -162,9 +242,15 @@ def _unusable(message: str) -> InvalidInput:
     return InvalidInput([Problem(path="", message=message)])
 
 
-def _from_environment(values: dict[str, Any], environ: Mapping[str, str]) -> tuple[list[Problem], dict[str, str]]:
-    """Lay the environment over `values`. Returns what is wrong with its names, and key -> variable for the rest."""
-    problems: list[Problem] = []
+def _from_environment(
+    values: dict[str, Any], environ: Mapping[str, str]
+) -> tuple[list[tuple[str, Problem]], dict[str, str]]:
+    """Lay the environment over `values`.
+
+    Returns:
+        What is wrong with its names, each with the section, and key -> variable for the rest.
+    """
+    problems: list[tuple[str, Problem]] = []
     came_from: dict[str, str] = {}
     if environ.get(f"{_PREFIX}OPERATOR"):
         values["operator"] = environ[f"{_PREFIX}OPERATOR"]
@@ -176,7 +262,8 @@ def _from_environment(values: dict[str, Any], environ: Mapping[str, str]) -> tup
             known = keys.get(key)
             if known is None:
                 names = ", ".join(f"{prefix}{name.upper()}" for name in keys)
-                problems.append(Problem(path=variable, message=f"unknown variable; known here: {names}"))
+                message = f"unknown variable; known here: {names}"
+                problems.append((section, Problem(path=variable, message=message)))
                 continue
             _put(values, section, key, _typed(environ[variable], known))
             came_from[f"{section}.{key}"] = variable
@@ -218,6 +305,7 @@ def _settings(values: Mapping[str, Any], environ: Mapping[str, str]) -> Settings
         ),
         reconcile=ReconcileSettings(**section["reconcile"]),
         operator=values.get("operator"),
+        api=ApiSettings(**section["api"]) if "api" in values else None,
     )
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the self-check finds, under the names that the spec gives it: messages, documentation and checks share them."""
+"""What the self-check and `bc-fleetd doctor` find. Messages, documentation and checks share the spec's names."""
 
 from __future__ import annotations
 
@@ -40,3 +40,40 @@ class Finding:
     def to_data(self) -> dict[str, Any]:
         """Plain values, for module results."""
         return {"code": str(self.code), "pools": list(self.pools), "message": self.message}
+
+
+class Verdict(StrEnum):
+    """What a check came to. A warning may be as it should be; what is not checked is neither well nor wrong."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+    NOT_CHECKED = "not checked"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One line of the doctor's.
+
+    Attributes:
+        about: what was looked at, e.g. `account aws-main`.
+        message: what was found; of what is not checked why. No secret.
+        cure: what to do, a sentence that begins small; empty where nothing is to be done, or the message says it.
+        code: the spec's name of what was found, where it has one.
+    """
+
+    about: str
+    verdict: Verdict
+    message: str
+    cure: str = ""
+    code: FindingCode | None = None
+
+    def to_data(self) -> dict[str, Any]:
+        """Plain values, for machines."""
+        return {
+            "about": self.about,
+            "verdict": str(self.verdict).replace(" ", "_"),
+            "message": self.message,
+            "cure": self.cure or None,
+            "code": None if self.code is None else str(self.code),
+        }

@@ -23,6 +23,7 @@ NodePoolId = NewType("NodePoolId", str)
 NodeId = NewType("NodeId", str)
 ReservationId = NewType("ReservationId", str)
 TokenId = NewType("TokenId", str)
+ApiTokenId = NewType("ApiTokenId", str)
 EventId = NewType("EventId", str)
 
 PLATFORM_TENANT = TenantId("platform")
@@ -34,7 +35,7 @@ TENANT_PATTERN = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _ULID_CHARACTERS = 26
 _RANDOM_BITS = 80
-_ID_PATTERN = re.compile(r"(site|acct|pool|kcl|knp|node|rsv|tok|evt)_[0-9a-hjkmnp-tv-z]{26,52}", re.ASCII)
+_ID_PATTERN = re.compile(r"(site|acct|pool|kcl|knp|node|rsv|tok|atk|evt)_[0-9a-hjkmnp-tv-z]{26,52}", re.ASCII)
 
 _SHORT_CHARACTERS = 6
 """How much of a pool's id marks our node pools on an adopted cluster: `bc-<last 6>-<flavor>` (spec)."""
@@ -92,6 +93,11 @@ def new_reservation_id(now: datetime) -> ReservationId:
 def new_token_id(now: datetime) -> TokenId:
     """A fresh `tok_…` id: names a join token's row, and is no part of the token itself."""
     return TokenId(f"tok_{new_ulid(now)}")
+
+
+def new_api_token_id(now: datetime) -> ApiTokenId:
+    """A fresh `atk_…` id: names an API token's row, and is no part of the token itself."""
+    return ApiTokenId(f"atk_{new_ulid(now)}")
 
 
 def new_event_id(now: datetime) -> EventId:

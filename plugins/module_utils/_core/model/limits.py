@@ -19,6 +19,10 @@ ACCELERATOR = "^[a-z0-9][a-z0-9-]{0,62}$"
 ZONE = "^[a-z0-9][a-z0-9-]{0,62}$"
 TENANT = "^[A-Za-z0-9._:-]{1,128}$"
 IDEMPOTENCY_KEY = "^[A-Za-z0-9._:-]{1,128}$"
+CLUSTER_ID = "^kcl_[0-9a-hjkmnp-tv-z]{26,52}$"
+NODE_POOL_ID = "^knp_[0-9a-hjkmnp-tv-z]{26,52}$"
+POOL_ID = "^pool_[0-9a-hjkmnp-tv-z]{26,52}$"
+"""Also the spec's kubernetesSubstrates."""
 
 MOST_NODES = 1000
 """Per zone; `nodeCount` and both bounds. A `maxNodes` is at least 1."""
@@ -40,5 +44,8 @@ EXPECTED = {
     ACCELERATOR: "an accelerator's name in lower case, e.g. nvidia-h100",
     ZONE: "a place's name in lower case, e.g. us-east-1",
     TENANT: "1 to 128 ASCII letters, digits, '.', '_', ':' or '-'",
+    CLUSTER_ID: "a cluster's id, kcl_…",
+    NODE_POOL_ID: "a node pool's id, knp_…",
+    POOL_ID: "a pool's id, pool_…",
 }
 """Pattern -> what was expected, for a person. IDEMPOTENCY_KEY is TENANT."""

@@ -10,32 +10,26 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ..model.clock import Clock
-from ..model.errors import Code, OperationError
 from ..model.ids import NodeId, PoolId
 from ..model.liveness import HEARTBEAT_SECONDS, is_connected, listened
 from ..model.records import PoolNode
 from ..model.secret import Secret
-from ..store import Store, gateways, pool_nodes, work
+from ..store import Store, Tx, gateways, pool_nodes, work
 
 FLUSH_SECONDS = 2
 """How often the gateway is to flush: well within LISTENING_GAP_SECONDS, and seldom enough to cost nothing."""
 
 
-def authenticate(store: Store, identity: Secret) -> PoolNode:
-    """The node whose bcd shows this identity.
-
-    Raises:
-        OperationError: UNAUTHENTICATED when it is no node's, or no longer: bcd is to join again.
-    """
-    with store.read() as tx:
-        node = pool_nodes.node_by_identity(tx, identity.sha256())
-    if node is None or not identity.matches(node.identity_hash):
-        raise OperationError(Code.UNAUTHENTICATED, "this identity is no node's: join again")
-    return node
+def authenticate(tx: Tx, identities: Collection[Secret]) -> dict[Secret, PoolNode]:
+    """The nodes whose bcds show these identities, out of one read. One that is no node's, or no longer, is left out."""
+    found = pool_nodes.nodes_by_identity(tx, (identity.sha256() for identity in identities))
+    nodes = ((identity, found.get(identity.sha256())) for identity in identities)
+    return {identity: node for identity, node in nodes if node is not None and identity.matches(node.identity_hash)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

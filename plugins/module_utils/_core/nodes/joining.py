@@ -9,6 +9,7 @@ Limits: the shape of the request is the gateway's to check (wire/); minting toke
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NoReturn
 
 from ..model import ids
@@ -25,12 +26,26 @@ _BAD_TOKEN = "the join token is not valid: bcd reads the mounted token again and
 """The one text for every bad token: unknown, expired, revoked and used up look alike from outside."""
 
 
+class Refusal(StrEnum):
+    """Why a join is refused, in one word: for counting."""
+
+    UNKNOWN_TOKEN = "unknown_token"  # noqa: S105 (no secret)
+    REVOKED_TOKEN = "revoked_token"  # noqa: S105 (no secret)
+    EXPIRED_TOKEN = "expired_token"  # noqa: S105 (no secret)
+    USED_UP_TOKEN = "used_up_token"  # noqa: S105 (no secret)
+    TEARING_DOWN = "tearing_down"
+    OTHER_POOL = "other_pool"
+    OTHER_IDENTITY = "other_identity"
+    STILL_CONNECTED = "still_connected"
+
+
 class JoinRefused(OperationError):
     """A join that is refused. Its text is for whoever asked; `reason` is for our own log. Neither holds a token."""
 
-    def __init__(self, code: Code, message: str, *, reason: str) -> None:
+    def __init__(self, code: Code, message: str, *, why: Refusal, reason: str) -> None:
         """Keep the reason beside the public text."""
         super().__init__(code, message)
+        self.why = why
         self.reason = reason
 
 
@@ -93,17 +108,21 @@ def join(store: Store, request: JoinRequest) -> Joined:
 def _recognised(tx: Tx, request: JoinRequest) -> JoinToken:
     token = join_tokens.token_by_hash(tx, request.token.sha256())
     if token is None or not request.token.matches(token.token_hash):
-        _refuse_token("no such token")
+        _refuse_token(Refusal.UNKNOWN_TOKEN, "no such token")
     return token
 
 
 def _must_be_live(tx: Tx, token: JoinToken) -> None:
     if token.revoked_at is not None:
         _refuse_token(
-            f"token {token.id} of pool {token.pool_id} was revoked at {token.revoked_at:%Y-%m-%d %H:%M:%S} UTC"
+            Refusal.REVOKED_TOKEN,
+            f"token {token.id} of pool {token.pool_id} was revoked at {token.revoked_at:%Y-%m-%d %H:%M:%S} UTC",
         )
     if token.expires_at <= tx.now:
-        _refuse_token(f"token {token.id} of pool {token.pool_id} expired at {token.expires_at:%Y-%m-%d %H:%M:%S} UTC")
+        _refuse_token(
+            Refusal.EXPIRED_TOKEN,
+            f"token {token.id} of pool {token.pool_id} expired at {token.expires_at:%Y-%m-%d %H:%M:%S} UTC",
+        )
 
 
 def _must_take_nodes(tx: Tx, pool_id: PoolId) -> None:
@@ -112,6 +131,7 @@ def _must_take_nodes(tx: Tx, pool_id: PoolId) -> None:
         raise JoinRefused(
             Code.FORBIDDEN,
             "the pool takes no more nodes: it is being torn down",
+            why=Refusal.TEARING_DOWN,
             reason=f"pool {pool_id} is archived or being torn down",
         )
 
@@ -122,6 +142,7 @@ def _again(tx: Tx, token: JoinToken, known: PoolNode, request: JoinRequest) -> J
         raise JoinRefused(
             Code.CONFLICT,
             "this identity is a node's of another pool: clear bcd's state folder on the machine",
+            why=Refusal.OTHER_POOL,
             reason=f"identity of {known.id} in pool {known.pool_id} shown with a token of pool {token.pool_id}",
         )
     report_inventory(
@@ -135,7 +156,8 @@ def _again(tx: Tx, token: JoinToken, known: PoolNode, request: JoinRequest) -> J
 
 
 def _enter(tx: Tx, token: JoinToken, request: JoinRequest) -> NodeId:
-    before = _same_machine(pool_nodes.pool_nodes(tx, token.pool_id), request)
+    name = expected_node_name(request.reported_node_name, request.hostname)
+    before = _same_machine(pool_nodes.nodes_named(tx, token.pool_id, name), request)
     if before is not None:
         _must_be_disconnected(tx, before)
     node_id = before.id if before is not None else ids.new_node_id(tx.now)
@@ -176,7 +198,8 @@ def _use(tx: Tx, token: JoinToken, request: JoinRequest, node_id: NodeId) -> Non
         entered = join_tokens.use_token(tx, token.id, request.nonce, node_id)
     except OperationError as error:
         if error.code == Code.FORBIDDEN:
-            _refuse_token(f"token {token.id} of pool {token.pool_id} is used up ({token.max_uses} uses)")
+            used_up = f"token {token.id} of pool {token.pool_id} is used up ({token.max_uses} uses)"
+            _refuse_token(Refusal.USED_UP_TOKEN, used_up)
         raise
     if entered == node_id:
         return
@@ -185,6 +208,7 @@ def _use(tx: Tx, token: JoinToken, request: JoinRequest, node_id: NodeId) -> Non
         raise JoinRefused(
             Code.CONFLICT,
             "this nonce was used with another identity: clear bcd's state folder on the machine",
+            why=Refusal.OTHER_IDENTITY,
             reason=f"nonce of {entered} shown again with another identity, token {token.id}",
         )
     # The machine never heard that it was let in, and was given up meanwhile: the use that it paid with is its own.
@@ -194,17 +218,14 @@ def _use(tx: Tx, token: JoinToken, request: JoinRequest, node_id: NodeId) -> Non
 def _same_machine(nodes: tuple[PoolNode, ...], request: JoinRequest) -> PoolNode | None:
     """The node that this machine was before it lost its identity; the latest, should there be several.
 
+    Arguments:
+        nodes: the pool's of the machine's name.
+
     GPUs carry ids of their own, so a machine that has one in common with a node of the same name is that machine, and
     one that has none is another that got its name. Without GPUs nothing can be booked, and the name alone decides.
     """
-    name = expected_node_name(request.reported_node_name, request.hostname)
     shown = {device.id for device in request.devices}
-    same = [
-        node
-        for node in nodes
-        if expected_node_name(node.reported_node_name, node.hostname) == name
-        and ({device.id for device in node.devices} & shown or not (node.devices or shown))
-    ]
+    same = [node for node in nodes if {device.id for device in node.devices} & shown or not (node.devices or shown)]
     return max(same, key=lambda node: (node.joined_at, node.id), default=None)
 
 
@@ -214,6 +235,7 @@ def _must_be_disconnected(tx: Tx, node: PoolNode) -> None:
         raise JoinRefused(
             Code.CONFLICT,
             "a bcd of this machine is connected: it can join anew once that one has been silent for half a minute",
+            why=Refusal.STILL_CONNECTED,
             reason=f"{node.id} is not disconnected, yet a second identity asks for it",
         )
 
@@ -238,5 +260,5 @@ def take_inventory(
         report_inventory(tx, node, hostname=node.hostname, reported_node_name=reported_node_name, devices=devices)
 
 
-def _refuse_token(reason: str) -> NoReturn:
-    raise JoinRefused(Code.UNAUTHENTICATED, _BAD_TOKEN, reason=reason)
+def _refuse_token(why: Refusal, reason: str) -> NoReturn:
+    raise JoinRefused(Code.UNAUTHENTICATED, _BAD_TOKEN, why=why, reason=reason)

@@ -11,11 +11,13 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeAlias
 
 from ..cluster.api import require_client
 from ..model.errors import StaleLease, StoreUnavailable
 from ..model.ids import ClusterId, PoolId
+from ..model.pass_end import PassEnd, PassOutcome
 from ..model.records import Lease
 from ..reconcile.doors import Doors
 from ..reconcile.passes import run_pass
@@ -25,6 +27,7 @@ from .clusters.views import ClusterView
 from .clusters.views import views_of as clusters_of
 from .session import Session
 from .substrates import SubstrateView, views_of
+from .told_passes import tell_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,6 +36,9 @@ _LOOK_AGAIN_SECONDS = 0.5
 
 _AFTER_A_FAULT = timedelta(minutes=5)
 """A pass that failed for a reason of our own is not run again at once."""
+
+LEASE_SECONDS = work.LEASE_SECONDS
+"""A pass that takes longer without renewing its lease, which it does between its steps, has lost it."""
 
 Unit: TypeAlias = PoolId | ClusterId
 """What is leased: a pool, or a cluster that backs none."""
@@ -171,10 +177,15 @@ def run_leased(session: Session, lease: Lease) -> None:
     Raises:
         StoreUnavailable: the database went away; the lease lapses by itself.
     """
+    tell_of(session.telemetry, lease, partial(_run_leased, session, lease))
+
+
+def _run_leased(session: Session, lease: Lease) -> PassEnd:
     try:
-        run_pass(doors(session), lease)
+        return run_pass(doors(session), lease)
     except StaleLease:
         _LOG.warning("%s: the lease was lost; somebody else goes on", lease.unit)
+        return PassEnd(outcome=PassOutcome.LEASE_LOST)
     except StoreUnavailable:
         raise
     except Exception:

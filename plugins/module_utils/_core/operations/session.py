@@ -12,12 +12,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..documents.settings import Settings
 from ..model.clock import Clock, SystemClock
+from ..model.ids import TenantId
+from ..model.permissions import Caller, Permission
 from ..model.records import AccountRecord
+from ..model.telemetry import UNHEARD, Telemetry
 from ..store import Store, open_store
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ class Session:
         open_driver: gives the driver of an account.
         sleep: waits so many seconds; tests pass one that moves their clock.
         stopping: set when this process is told to end: passes then end after the step in hand.
+        telemetry: told of passes, and of what they ask providers and clusters.
     """
 
     store: Store
@@ -44,6 +48,7 @@ class Session:
     open_driver: Callable[[AccountRecord], Driver]
     sleep: Callable[[float], None]
     stopping: threading.Event = field(default_factory=threading.Event)
+    telemetry: Telemetry = UNHEARD
 
 
 Drivers = Callable[[Clock], "Callable[[AccountRecord], Driver]"]
@@ -60,17 +65,18 @@ def no_drivers(_clock: Clock) -> Callable[[AccountRecord], Driver]:
 
 
 @contextmanager
-def open_session(settings: Settings, *, drivers: Drivers = no_drivers) -> Iterator[Session]:
+def open_session(settings: Settings, *, drivers: Drivers = no_drivers, create: bool = True) -> Iterator[Session]:
     """A session on the real clock; the store is closed at the end.
 
     Arguments:
         drivers: operations.drivers.drivers, where providers are asked or passes run.
+        create: see open_store: without it nothing is made or changed by opening the database.
 
     Raises:
         StoreUnavailable, SchemaMismatch: the database cannot be used; the text says what to do.
     """
     clock = SystemClock()
-    store = open_store(settings.store.database_url)
+    store = open_store(settings.store.database_url, create=create)
     try:
         yield Session(
             store=store,
@@ -83,6 +89,23 @@ def open_session(settings: Settings, *, drivers: Drivers = no_drivers) -> Iterat
         )
     finally:
         store.close()
+
+
+def acting_for(session: Session, caller: Caller, *, needs: Permission, tenant_id: TenantId) -> Session:
+    """The session in which a call of the HTTP API is done: with its idempotency keys, once it may do it at all.
+
+    Arguments:
+        tenant_id: the owner of what the call is about.
+
+    Returns:
+        A session on the same store, whose caller is the token's name: a token that takes another's place under its
+        name repeats that one's requests. No operator is called so: a login name has no slash.
+
+    Raises:
+        OperationError: FORBIDDEN.
+    """
+    caller.require(needs, tenant_id=tenant_id)
+    return replace(session, caller=f"api/{caller.name}")
 
 
 def login_name() -> str:

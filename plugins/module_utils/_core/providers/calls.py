@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from ..model.errors import ProviderError, Throttled
+from ..model.telemetry import telemetry
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,13 +32,15 @@ def _nothing(_error: Exception) -> float:
 class Retries:
     """The budget of one method of a driver. Not shared: each method makes its own, so each has its own budget."""
 
-    def __init__(self, *, sleep: Callable[[float], None], jitter: Callable[[], float]) -> None:
+    def __init__(self, *, provider: str, sleep: Callable[[float], None], jitter: Callable[[], float]) -> None:
         """Start with the whole budget.
 
         Arguments:
+            provider: whose calls they are, as accounts spell it: for telling.
             sleep: waits for so many seconds.
             jitter: a random number from 0 to 1: processes that were throttled together do not come back together.
         """
+        self._provider = provider
         self._sleep = sleep
         self._jitter = jitter
         self._budget = THROTTLE_BUDGET_SECONDS
@@ -45,14 +49,16 @@ class Retries:
         self,
         send: Callable[[], T],
         *,
+        call: str,
         failures: tuple[type[Exception], ...],
         translate: Callable[[Exception], ProviderError],
         asked_wait: Callable[[Exception], float] = _nothing,
     ) -> T:
-        """Send one call. Only throttled calls are repeated: they had no effect.
+        """Send one call. Only throttled calls are repeated: they had no effect. Each try is told (model/telemetry.py).
 
         Arguments:
             send: sends it.
+            call: the SDK's name for it: for telling.
             failures, translate, asked_wait: see Calls.
 
         Raises:
@@ -61,10 +67,18 @@ class Retries:
         """
         wait = _FIRST_WAIT_SECONDS
         while True:
+            began, told = time.monotonic(), ""
             try:
                 return send()
             except failures as error:
                 problem, asked = translate(error), asked_wait(error)
+                told = type(problem).__name__
+            except Exception as error:
+                told = type(error).__name__ if isinstance(error, ProviderError) else "Fault"
+                raise
+            finally:
+                seconds = time.monotonic() - began
+                telemetry().provider_called(provider=self._provider, call=call, error=told, seconds=seconds)
             pause = asked + wait * (0.5 + self._jitter() / 2)
             if not isinstance(problem, Throttled) or pause > self._budget:
                 raise problem
@@ -79,6 +93,7 @@ class Calls:
     def __init__(
         self,
         *,
+        provider: str,
         sleep: Callable[[float], None],
         jitter: Callable[[], float],
         failures: tuple[type[Exception], ...],
@@ -88,12 +103,12 @@ class Calls:
         """Start with the whole budget.
 
         Arguments:
-            sleep, jitter: see Retries.
+            provider, sleep, jitter: see Retries.
             failures: the SDK's exceptions.
             translate: one of them in the contract's words.
             asked_wait: how many seconds the provider asks to wait before the next try (Retry-After), 0 if it does not.
         """
-        self._retries = Retries(sleep=sleep, jitter=jitter)
+        self._retries = Retries(provider=provider, sleep=sleep, jitter=jitter)
         self._failures = failures
         self._translate = translate
         self._asked_wait = asked_wait
@@ -105,8 +120,13 @@ class Calls:
             ProviderError: see Retries.run.
         """
         return self._retries.run(
-            functools.partial(method, *args, **kwargs),
+            functools.partial(self._send, method, *args, **kwargs),
+            call=getattr(method, "__name__", type(method).__name__),
             failures=self._failures,
             translate=self._translate,
             asked_wait=self._asked_wait,
         )
+
+    def _send(self, method: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Send one call once."""
+        return method(*args, **kwargs)

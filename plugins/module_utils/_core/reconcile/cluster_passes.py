@@ -16,12 +16,14 @@ from typing import TypeAlias
 
 from ..model.errors import ProviderError
 from ..model.first_nodes import awaits_nodes, waits_for
+from ..model.pass_end import PassEnd, PassOutcome
 from ..model.records import AccountRecord, ClusterRecord, Lease
 from ..model.states import ClusterState
 from ..providers.contract import Driver
-from ..store import Store, clusters, fleet, work
+from ..store import clusters, fleet, work
 from .context import ClusterContext
 from .doors import Doors
+from .ending import OVERTAKEN, cluster_end
 from .events import tell_cluster
 from .outcome import DONE, Outcome, Progress, of_error
 from .steps.control_plane import ensure_cluster
@@ -51,8 +53,11 @@ TEAR_DOWN: tuple[Step, ...] = (_look, delete_at_provider, finish_cluster)
 """Each needs the one before it done."""
 
 
-def run_cluster_pass(doors: Doors, lease: Lease, cluster: ClusterRecord) -> None:
+def run_cluster_pass(doors: Doors, lease: Lease, cluster: ClusterRecord) -> PassEnd:
     """Run one pass over a cluster without a pool, write back, and give the lease back.
+
+    Returns:
+        How it ended.
 
     Raises:
         StaleLease: somebody else has the cluster by now; nothing more was written.
@@ -64,29 +69,28 @@ def run_cluster_pass(doors: Doors, lease: Lease, cluster: ClusterRecord) -> None
     except ProviderError as error:
         message = f"the provider account cannot be used: {error}"
         state = ClusterState.DELETING if deleting else ClusterState.ERROR
-        _write_back(
-            doors.store, lease, cluster, replace(cluster, state=state, message=message), doors.intervals.settled
+        end = _write_back(
+            doors, lease, cluster, replace(cluster, state=state, message=message), doors.intervals.settled
         )
-        return
+        return replace(end, outcome=PassOutcome.ERROR)
     if not deleting and awaits_nodes(ctx.cluster, ctx.node_pools, ctx.driver.capabilities):
         after = replace(ctx.cluster, message=waits_for(ctx.driver.capabilities))
-        _write_back(ctx.store, ctx.lease, ctx.cluster, after, doors.intervals.settled)
-        return
+        return _write_back(doors, ctx.lease, ctx.cluster, after, doors.intervals.settled)
     outcomes = []
     for step in TEAR_DOWN if deleting else RUN:
         if doors.stopping():
             with ctx.write() as tx:
                 work.release(tx, ctx.lease, tx.now)
-            return
+            return PassEnd(outcome=PassOutcome.STOPPED)
         ctx.renew()
         outcomes.append(step(ctx))
         if ctx.finished:
-            return
+            return PassEnd(outcome=PassOutcome.GONE, state=ClusterState.DELETED, changed=True)
         if deleting and outcomes[-1].holds_up:
             break
     judge = judge_deletion if deleting else judge_tenants_cluster
     after, next_in = judge(ctx, outcomes, doors.intervals)
-    _write_back(ctx.store, ctx.lease, ctx.cluster, after, next_in)
+    return _write_back(doors, ctx.lease, ctx.cluster, after, next_in)
 
 
 def judge_tenants_cluster(
@@ -137,10 +141,11 @@ def _load(doors: Doors, lease: Lease, cluster: ClusterRecord) -> ClusterContext:
     )
 
 
-def _write_back(store: Store, lease: Lease, before: ClusterRecord, after: ClusterRecord, next_in: timedelta) -> None:
+def _write_back(doors: Doors, lease: Lease, before: ClusterRecord, after: ClusterRecord, next_in: timedelta) -> PassEnd:
     """State, event and the lease in one transaction; if something else is wanted by now, only the lease, due now."""
-    with store.write(lease=lease) as tx:
+    with doors.store.write(lease=lease) as tx:
         written = clusters.set_cluster_status(tx, after)
         if written:
             tell_cluster(tx, before, after)
         work.release(tx, lease, tx.now + next_in if written else tx.now)
+    return cluster_end(before, after, next_in, intervals=doors.intervals) if written else OVERTAKEN

@@ -16,12 +16,14 @@ from typing import TypeAlias
 from ..cluster import names
 from ..model.errors import ProviderError
 from ..model.ids import ClusterId, PoolId, is_cluster_id
+from ..model.pass_end import PassEnd, PassOutcome
 from ..model.records import Lease
 from ..model.states import ClusterState, Intent, SubstrateState
 from ..store import Tx, clusters, fleet, substrates, work
 from .cluster_passes import run_cluster_pass
 from .context import PassContext
 from .doors import Doors
+from .ending import OVERTAKEN, pool_end
 from .events import tell_cluster
 from .outcome import Outcome
 from .steps.agent import apply_agent
@@ -77,59 +79,60 @@ _ORDERED = frozenset({cordon_and_wait, remove_bcd, delete_at_provider, give_node
 """What comes after one of these in a teardown needs it done."""
 
 
-def run_pass(doors: Doors, lease: Lease) -> None:
+def run_pass(doors: Doors, lease: Lease) -> PassEnd:
     """Run one pass over the pool (or tenant's own cluster) of `lease`, write back, and give the lease back.
 
     A process that is told to end gives it back after the step in hand, due at once: whoever comes next begins anew.
+
+    Returns:
+        How it ended.
 
     Raises:
         StaleLease: somebody else has the pool by now; nothing more was written.
         StoreUnavailable: the database went away; the lease lapses by itself.
     """
     if is_cluster_id(lease.unit):
-        _run_own(doors, lease, ClusterId(lease.unit))
-        return
+        return _run_own(doors, lease, ClusterId(lease.unit))
     try:
         ctx = _load(doors, lease)
     except ProviderError as error:
-        _record_refused_account(doors, lease, error)
-        return
+        return _record_refused_account(doors, lease, error)
     if ctx is None:
-        _forget(doors, lease)
-        return
+        return _forget(doors, lease)
     tear_down = ctx.pool.intent == Intent.TEAR_DOWN
     try:
         outcomes = _run(ctx, _steps(ctx, tear_down=tear_down), stopping=doors.stopping)
     finally:
         ctx.close()
     if ctx.finished:
-        return
+        return PassEnd(outcome=PassOutcome.GONE, state=SubstrateState.DELETED, changed=True)
     if outcomes is None:
         with ctx.write() as tx:
             work.release(tx, ctx.lease, tx.now)
-        return
+        return PassEnd(outcome=PassOutcome.STOPPED)
     verdict = _judge_tear_down(ctx, outcomes, doors) if tear_down else _judge_run(ctx, outcomes, doors)
     with ctx.write() as tx:
-        _write_back(tx, ctx, verdict)
+        written = _write_back(tx, ctx, verdict)
+    return pool_end(ctx.substrate, verdict, intervals=doors.intervals) if written else OVERTAKEN
 
 
-def _run_own(doors: Doors, lease: Lease, cluster_id: ClusterId) -> None:
+def _run_own(doors: Doors, lease: Lease, cluster_id: ClusterId) -> PassEnd:
     """One pass over a cluster that is leased by its own id: it backs no pool."""
     with doors.store.read() as tx:
         cluster = clusters.cluster(tx, cluster_id)
     if cluster is None or cluster.state == ClusterState.DELETED:
-        _forget(doors, lease)
-        return
-    run_cluster_pass(doors, lease, cluster)
+        return _forget(doors, lease)
+    return run_cluster_pass(doors, lease, cluster)
 
 
-def _forget(doors: Doors, lease: Lease) -> None:
+def _forget(doors: Doors, lease: Lease) -> PassEnd:
     """End the passes of a unit that there is nothing to do for."""
     with doors.store.write(lease=lease) as tx:
         work.remove_unit(tx, lease.unit)
+    return PassEnd(outcome=PassOutcome.GONE)
 
 
-def _record_refused_account(doors: Doors, lease: Lease, error: ProviderError) -> None:
+def _record_refused_account(doors: Doors, lease: Lease, error: ProviderError) -> PassEnd:
     """Without a credential nothing can be looked at: the substrate says why, and the next pass tries again.
 
     One that is to leave an adopted cluster stays deleting: see judge_tear_down.
@@ -139,11 +142,14 @@ def _record_refused_account(doors: Doors, lease: Lease, error: ProviderError) ->
         pool, substrate = fleet.pool(tx, pool_id), substrates.substrate(tx, pool_id)
         cluster = clusters.cluster_of_pool(tx, pool_id)
         leaving = pool is not None and pool.intent == Intent.TEAR_DOWN and cluster is not None and cluster.adopted
+        message = f"the provider account cannot be used: {error}"
+        state = SubstrateState.DELETING if leaving else SubstrateState.ERROR
+        changed = substrate is not None and (substrate.state, substrate.message) != (state, message)
         if substrate is not None:
-            message = f"the provider account cannot be used: {error}"
-            state = SubstrateState.DELETING if leaving else SubstrateState.ERROR
             substrates.put_substrate(tx, replace(substrate, state=state, message=message))
-        work.release(tx, lease, tx.now + (doors.intervals.deleting if leaving else doors.intervals.settled))
+        next_in = doors.intervals.deleting if leaving else doors.intervals.settled
+        work.release(tx, lease, tx.now + next_in)
+    return PassEnd(outcome=PassOutcome.ERROR, next_in=next_in, state=state, message=message, changed=changed)
 
 
 def _load(doors: Doors, lease: Lease) -> PassContext | None:
@@ -215,11 +221,17 @@ def _judge_tear_down(ctx: PassContext, outcomes: Sequence[Outcome], doors: Doors
     )
 
 
-def _write_back(tx: Tx, ctx: PassContext, verdict: Verdict) -> None:
-    """States, events and the lease in one transaction; if the pool was declared anew meanwhile, only the lease."""
+def _write_back(tx: Tx, ctx: PassContext, verdict: Verdict) -> bool:
+    """States, events and the lease in one transaction; if the pool was declared anew meanwhile, only the lease.
+
+    Returns:
+        Whether the verdict was written.
+    """
     pool = fleet.pool(tx, ctx.pool.id)
     moved = pool is None or pool.generation != ctx.pool.generation or pool.intent != ctx.pool.intent
-    if not moved and clusters.set_cluster_status(tx, verdict.cluster):
+    written = not moved and clusters.set_cluster_status(tx, verdict.cluster)
+    if written:
         substrates.put_substrate(tx, verdict.substrate)
         tell_cluster(tx, ctx.cluster, verdict.cluster)
     work.release(tx, ctx.lease, tx.now if moved else tx.now + verdict.next_in)
+    return written

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import Code, OperationError
@@ -17,7 +18,7 @@ from .tables import tables
 from .transaction import Tx
 
 if TYPE_CHECKING:
-    from sqlalchemy import Row
+    from sqlalchemy import Row, Select
 
 _ONLY_ROW = 1
 
@@ -161,12 +162,18 @@ def lock_pool(tx: Tx, pool_id: PoolId) -> PoolRecord | None:
     taken after the work unit (a lease's guard or ``work.make_due``) and before all other rows, so that nobody waits in
     a circle. On SQLite a write transaction shuts everybody else out anyway.
     """
-    from sqlalchemy import select
+    row = tx.row(_locking_pool(), {"a_pool": pool_id})
+    return None if row is None else _pool(row)
+
+
+@cache
+def _locking_pool() -> Select[Any]:
+    from sqlalchemy import bindparam
 
     table = tables().pools
-    # FOR NO KEY UPDATE: rows that only refer to the pool can still be added.
-    tx.row(select(table.c.id).where(table.c.id == pool_id).with_for_update(key_share=True))
-    return pool(tx, pool_id)
+    # FOR NO KEY UPDATE: rows that only refer to the pool can still be added. PostgreSQL looks at the row again after it
+    # waited for its lock.
+    return table.select().where(table.c.id == bindparam("a_pool")).with_for_update(key_share=True)
 
 
 def pool_named(tx: Tx, tenant_id: TenantId, name: str) -> PoolRecord | None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..model.errors import Code, OperationError
@@ -24,9 +25,18 @@ def live_tokens(tx: Tx, pool_id: PoolId) -> tuple[JoinToken, ...]:
     return tuple(_token(row) for row in tx.rows(chosen.order_by(table.c.created_at, table.c.id)))
 
 
+def live_hashes(tx: Tx) -> frozenset[str]:
+    """SHA-256 of every pool's tokens that are neither revoked nor expired."""
+    from sqlalchemy import select
+
+    table = tables().join_tokens
+    chosen = select(table.c.token_hash).where(table.c.revoked_at.is_(None), table.c.expires_at > tx.now)
+    return frozenset(row.token_hash for row in tx.rows(chosen))
+
+
 def token_by_hash(tx: Tx, token_hash: str) -> JoinToken | None:
     """The token of this SHA-256, live or not."""
-    row = tx.row(_tokens().where(tables().join_tokens.c.token_hash == token_hash))
+    row = tx.row(_by_hash(), {"of_hash": token_hash})
     return None if row is None else _token(row)
 
 
@@ -72,22 +82,43 @@ def use_token(tx: Tx, token_id: TokenId, nonce: str, node_id: NodeId) -> NodeId:
     Raises:
         OperationError: FORBIDDEN when the token is unknown, revoked, expired or used up.
     """
-    from sqlalchemy import func, select
-
-    tokens, uses = tables().join_tokens, tables().token_uses
-    token = tx.row(tokens.select().where(tokens.c.id == token_id).with_for_update())
+    uses = tables().token_uses
+    token = tx.row(_locking(), {"a_token": token_id})
     if token is None:
         raise OperationError(Code.FORBIDDEN, f"there is no join token {token_id}")
-    made = tx.row(select(uses.c.node_id).where(uses.c.token_id == token_id, uses.c.nonce == nonce))
+    made = tx.find(uses, key={"token_id": token_id, "nonce": nonce})
     if made is not None:
         return NodeId(made.node_id)
     if token.revoked_at is not None or token.expires_at <= tx.now:
         raise OperationError(Code.FORBIDDEN, f"join token {token_id} is no longer valid")
-    spent = tx.execute(select(func.count()).select_from(uses).where(uses.c.token_id == token_id)).scalar_one()
+    spent = tx.execute(_counting_uses(), {"a_token": token_id}).scalar_one()
     if spent >= token.max_uses:
         raise OperationError(Code.FORBIDDEN, f"join token {token_id} has no use left of {token.max_uses}")
     tx.insert(uses, token_id=token_id, nonce=nonce, node_id=node_id, at=tx.now)
     return node_id
+
+
+@cache
+def _by_hash() -> Select[Any]:
+    from sqlalchemy import bindparam
+
+    return _tokens().where(tables().join_tokens.c.token_hash == bindparam("of_hash"))
+
+
+@cache
+def _locking() -> Select[Any]:
+    from sqlalchemy import bindparam
+
+    tokens = tables().join_tokens
+    return tokens.select().where(tokens.c.id == bindparam("a_token")).with_for_update()
+
+
+@cache
+def _counting_uses() -> Select[Any]:
+    from sqlalchemy import bindparam, func, select
+
+    uses = tables().token_uses
+    return select(func.count()).select_from(uses).where(uses.c.token_id == bindparam("a_token"))
 
 
 def move_use(tx: Tx, token_id: TokenId, nonce: str, node_id: NodeId) -> None:

@@ -24,7 +24,8 @@ def open_store(url: str, *, clock: Clock | None = None, create: bool = True) -> 
     Arguments:
         url: `sqlite:///<file>` or `postgresql+psycopg://…`.
         clock: what tells `Tx.now`; None for the database's own clock on PostgreSQL and the machine's on SQLite.
-        create: whether a SQLite file that does not exist (or holds nothing) is made. PostgreSQL is never created here.
+        create: whether a SQLite file that does not exist (or holds nothing) is made. Without it nothing of a database
+            is changed by opening it. PostgreSQL is never created here.
 
     Raises:
         StoreUnavailable: the address is of no known kind, nothing answers there, or there is no such file.
@@ -41,7 +42,7 @@ def open_store(url: str, *, clock: Clock | None = None, create: bool = True) -> 
             if sqlite and create and (not sqlite_path(parsed).exists() or _holds_nothing(engine)):
                 create_schema(url)
             check_schema(engine, name=name)
-            if sqlite:
+            if sqlite and create:
                 use_wal(engine)
     except BaseException:
         engine.dispose()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..model.ids import NodeId, PoolId
@@ -17,7 +18,7 @@ from .tables import tables
 from .transaction import Tx
 
 if TYPE_CHECKING:
-    from sqlalchemy import Row
+    from sqlalchemy import Row, Select
 
 _IDS_PER_STATEMENT = 500
 """SQLite before 3.32 takes 999 parameters in one statement."""
@@ -30,6 +31,28 @@ def pool_nodes(tx: Tx, pool_id: PoolId, *, retired: bool = False) -> tuple[PoolN
     if not retired:
         chosen = chosen.where(table.c.state != NodeState.RETIRED.value)
     return tuple(_node(row) for row in tx.rows(chosen))
+
+
+def nodes_named(tx: Tx, pool_id: PoolId, name: str) -> tuple[PoolNode, ...]:
+    """The pool's nodes, the retired ones left out, whose bcd reported this name; where none did, of this hostname.
+
+    Arguments:
+        name: a hostname's in lower case. Only the ASCII letters of a recorded hostname are compared so.
+    """
+    return tuple(_node(row) for row in tx.rows(_named(), {"of_pool": pool_id, "name": name}))
+
+
+@cache
+def _named() -> Select[Any]:
+    from sqlalchemy import bindparam, func
+
+    table = tables().pool_nodes
+    shown = func.coalesce(func.nullif(table.c.reported_node_name, ""), func.lower(table.c.hostname))
+    return table.select().where(
+        table.c.pool_id == bindparam("of_pool"),
+        table.c.state != NodeState.RETIRED.value,
+        shown == bindparam("name"),
+    )
 
 
 def node_pools_in(tx: Tx, pool_id: PoolId, state: NodeState) -> frozenset[str]:
@@ -51,6 +74,21 @@ def node_by_identity(tx: Tx, identity_hash: str) -> PoolNode | None:
     """The node whose bcd shows the secret of this SHA-256. A retired node has none."""
     row = tx.find(tables().pool_nodes, key={"identity_hash": identity_hash})
     return None if row is None else _node(row)
+
+
+def nodes_by_identity(tx: Tx, identity_hashes: Iterable[str]) -> dict[str, PoolNode]:
+    """The nodes whose bcds show the secrets of these SHA-256s, by them, out of one read. No node, no entry."""
+    table = tables().pool_nodes
+    found = (_node(row) for row in tx.rows_of(table.select(), table.c.identity_hash, identity_hashes))
+    return {node.identity_hash: node for node in found}
+
+
+def identity_hashes(tx: Tx) -> frozenset[str]:
+    """SHA-256 of the identity of every node that is not retired."""
+    from sqlalchemy import select
+
+    identity = tables().pool_nodes.c.identity_hash
+    return frozenset(row.identity_hash for row in tx.rows(select(identity).where(identity.is_not(None))))
 
 
 def add_node(tx: Tx, node: PoolNode) -> None:

@@ -22,7 +22,7 @@ from .tables import tables
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest revision in daemon/migrations (a test compares them)."""
 
 _FILE_MODE = 0o660
@@ -88,10 +88,9 @@ def check_schema(engine: Engine, *, name: str) -> None:
     if stamp is None:
         raise SchemaMismatch(f"{name} is not a fleet's database yet: {MIGRATE}")
     if stamp != HEAD:
-        raise SchemaMismatch(
-            f"{name} has schema {stamp}, this version needs {HEAD}: {MIGRATE}; "
-            "if it was migrated by a newer version, install that version here"
-        )
+        # Revisions are numbers of one width, so they sort as text.
+        cure = MIGRATE if stamp < HEAD else "it was migrated by a newer version: install that version here"
+        raise SchemaMismatch(f"{name} has schema {stamp}, this version needs {HEAD}: {cure}")
 
 
 def is_empty(connection: Connection) -> bool:

@@ -9,7 +9,7 @@ Lists instead of tuples, None written out: so that a value read back equals the 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -86,12 +86,12 @@ def outputs_of(data: Mapping[str, Any] | None) -> ClusterOutputs | None:
 
 def plain_devices(devices: Iterable[Device]) -> list[dict[str, str]]:
     """Devices as plain values."""
-    return [asdict(device) for device in devices]
+    return [{"id": device.id, "model": device.model} for device in devices]
 
 
 def devices_of(data: Iterable[Mapping[str, str]]) -> tuple[Device, ...]:
     """Devices from plain values."""
-    return tuple(Device(**device) for device in data)
+    return tuple(Device(id=device["id"], model=device["model"]) for device in data)
 
 
 def _flat(value: DataclassInstance) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class Tables:
     refunds: Table
     events: Table
     idempotency: Table
+    api_tokens: Table
 
 
 @cache
@@ -321,6 +322,21 @@ def tables() -> Tables:
         words("result_id"),
         Column("at", utc_time(), nullable=False),
     )
+    api_tokens = Table(
+        "api_tokens",
+        metadata,
+        words("id", key=True),
+        words("tenant_id"),
+        words("name"),
+        Column("permissions", json_value(), nullable=False),
+        words("token_hash"),
+        words("issued_by"),
+        Column("created_at", utc_time(), nullable=False),
+        Column("expires_at", utc_time(), nullable=False),
+        Column("revoked_at", utc_time(), nullable=True),
+        UniqueConstraint("token_hash"),
+        unique_where("uq_api_tokens_name", "revoked_at IS NULL", "tenant_id", "name"),
+    )
     return Tables(
         metadata=metadata,
         fleet=fleet,
@@ -341,4 +357,5 @@ def tables() -> Tables:
         refunds=refunds,
         events=events,
         idempotency=idempotency,
+        api_tokens=api_tokens,
     )

@@ -9,7 +9,7 @@ itself, and carries a number that only grows: the fence.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -151,6 +151,67 @@ def claim_due(tx: Tx, holder: str, limit: int) -> tuple[Lease, ...]:
     return tuple(Lease(unit=row.unit, holder=holder, fence=row.fence + 1, until=until) for row in due)
 
 
+def claim_next(tx: Tx, holder: str, *, apart_from: Collection[str]) -> tuple[Lease, str] | None:
+    """Take the lease of the unit that can be claimed for the longest time and whose provider account is none of these.
+
+    One whose pass hung was to be had no sooner than its lease lapsed: it comes after those that waited meanwhile. On
+    PostgreSQL it passes over units that somebody else is just taking.
+
+    Arguments:
+        holder: names this very claim (see :func:`acquire`).
+        apart_from: ids of accounts.
+
+    Returns:
+        The lease, and the account's id: empty for a unit without one. None when no such unit is due.
+    """
+    from sqlalchemy import select
+
+    work, account = tables().work, _account()
+    row = tx.row(
+        select(work.c.unit, work.c.fence, account.label("account"))
+        .where(work.c.due_at <= tx.now, _free(tx.now), account.not_in(sorted(apart_from)))
+        .order_by(_claimable(), work.c.unit)
+        .limit(1)
+        .with_for_update(skip_locked=True, of=work)
+    )
+    if row is None:
+        return None
+    until = tx.now + timedelta(seconds=LEASE_SECONDS)
+    tx.execute(
+        work.update()
+        .where(work.c.unit == row.unit)
+        .values(holder=holder, fence=work.c.fence + 1, lease_until=until, asked_at=None)
+    )
+    return Lease(unit=row.unit, holder=holder, fence=row.fence + 1, until=until), row.account
+
+
+@cache
+def _account() -> ColumnElement[str]:
+    """The provider account that a unit's passes work with; empty where there is none."""
+    from sqlalchemy import func, select
+
+    work, clusters = tables().work, tables().clusters
+    chosen = select(clusters.c.account_id)
+    own = chosen.where(clusters.c.id == work.c.unit).scalar_subquery()
+    of_pool = chosen.where(clusters.c.substrate_pool_id == work.c.unit, clusters.c.state != "deleted")
+    return func.coalesce(own, of_pool.scalar_subquery(), "")
+
+
+def lost(tx: Tx, leases: Iterable[Lease]) -> frozenset[Lease]:
+    """Those of these leases that lapsed, or that were taken over since; not those that were given back."""
+    from sqlalchemy import select
+
+    work = tables().work
+    asked = {lease.unit: lease for lease in leases}
+    chosen = select(work.c.unit, work.c.fence, work.c.lease_until)
+    rows = tx.rows_of(chosen, work.c.unit, asked)
+    return frozenset(
+        asked[row.unit]
+        for row in rows
+        if row.fence > asked[row.unit].fence or (row.lease_until is not None and row.lease_until <= tx.now)
+    )
+
+
 def renew(tx: Tx, lease: Lease) -> Lease:
     """Hold the lease for another :data:`LEASE_SECONDS` from now. To be called between steps only.
 
@@ -200,12 +261,19 @@ def _releasing() -> Update:
 
 def next_due(tx: Tx) -> datetime | None:
     """When the next unit can be claimed: due, and its lease given back or lapsed. None when there is no unit."""
-    from sqlalchemy import case, func, select
+    from sqlalchemy import func, select
+
+    due_at = tables().work.c.due_at
+    moment: datetime | None = tx.execute(select(func.min(_claimable(), type_=due_at.type))).scalar()
+    return moment
+
+
+@cache
+def _claimable() -> ColumnElement[datetime]:
+    from sqlalchemy import case
 
     work = tables().work
-    claimable = case((work.c.lease_until > work.c.due_at, work.c.lease_until), else_=work.c.due_at)
-    moment: datetime | None = tx.execute(select(func.min(claimable, type_=work.c.due_at.type))).scalar()
-    return moment
+    return case((work.c.lease_until > work.c.due_at, work.c.lease_until), else_=work.c.due_at)
 
 
 def due_of(tx: Tx, unit: str) -> datetime | None:

@@ -58,7 +58,7 @@ LEAST_SECONDS, MOST_SECONDS = 600, 86400
 MOST_NAMESPACES = 50
 """Of one subject: each is read on every call."""
 
-_MOST_SUBJECT_CHARACTERS = 256
+MOST_SUBJECT_CHARACTERS = 256
 _NAMESPACE = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
 _KUBERNETES_OWN = re.compile(r"kube-.*|default", re.ASCII)
 
@@ -115,8 +115,8 @@ def named_cluster(session: Session, asked: AccessRequest) -> ClusterRecord:
         OperationError: NOT_FOUND (also another tenant's), INVALID_STATE (adopted).
     """
     check_tenant(asked.tenant_id)
-    if not (1 <= len(asked.subject) <= _MOST_SUBJECT_CHARACTERS and asked.subject.isprintable()):
-        expected = f"1 to {_MOST_SUBJECT_CHARACTERS} printable characters"
+    if not (1 <= len(asked.subject) <= MOST_SUBJECT_CHARACTERS and asked.subject.isprintable()):
+        expected = f"1 to {MOST_SUBJECT_CHARACTERS} printable characters"
         raise InvalidInput([Problem(path="subject", message=f"expected {expected}, found {shown(asked.subject)}")])
     with session.store.read() as tx:
         cluster = None

@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 from ...model.errors import Code, OperationError
 from ...model.ids import ClusterId, TenantId
+from ...model.states import ClusterState
 from ...store import clusters
 from ..session import Session
 from .planning import check_tenant
@@ -38,6 +39,13 @@ def find_clusters(
         if cluster_id is not None and not found:
             raise OperationError(Code.NOT_FOUND, f"there is no cluster {cluster_id[:60]!r}")
         return views_from(tx, [one for one in found if names is None or one.name in names])
+
+
+def clusters_without_a_pool(session: Session) -> tuple[ClusterView, ...]:
+    """All tenants' clusters that back no pool and are not deleted, by name."""
+    with session.store.read() as tx:
+        found = [one for one in clusters.clusters(tx) if one.substrate_pool_id is None]
+        return views_from(tx, [one for one in found if one.state != ClusterState.DELETED])
 
 
 def clusters_by_id(session: Session, cluster_ids: Collection[ClusterId]) -> tuple[ClusterView, ...]:

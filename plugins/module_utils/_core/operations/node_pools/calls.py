@@ -48,6 +48,13 @@ def list_node_pools(session: Session, *, tenant_id: TenantId, cluster_id: Cluste
         return clusters.node_pools(tx, cluster.id)
 
 
+def resize_problems(*, node_count: int | None, autoscaling: object | None) -> list[Problem]:
+    """What is wrong with a resize that names nothing to change."""
+    if node_count is None and autoscaling is None:
+        return [Problem(path="", message="name at least one of node_count and autoscaling")]
+    return []
+
+
 def update_node_pool(
     session: Session,
     *,
@@ -70,8 +77,9 @@ def update_node_pool(
         InvalidInput: neither is named, or one is out of range.
         OperationError: NOT_FOUND, INVALID_STATE (the node pool or its cluster is being deleted, or it is a flavor's).
     """
-    if node_count is None and autoscaling is None:
-        raise InvalidInput([Problem(path="", message="name at least one of node_count and autoscaling")])
+    problems = resize_problems(node_count=node_count, autoscaling=autoscaling)
+    if problems:
+        raise InvalidInput(problems)
     wanted = WantedNodePool(
         node_pool_id=node_pool_id, cluster_id=cluster_id, node_count=node_count, autoscaling=autoscaling
     )

@@ -28,6 +28,7 @@ class Calls(calls.Calls):
         from azure.core.exceptions import AzureError
 
         super().__init__(
+            provider="digitalocean",
             sleep=sleep,
             jitter=jitter,
             failures=(AzureError, json.JSONDecodeError, UnicodeDecodeError),
@@ -35,13 +36,13 @@ class Calls(calls.Calls):
             asked_wait=errors.asked_wait,
         )
 
-    def __call__(self, method: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Call a method of pydo's.
+    def _send(self, method: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Call a method of pydo's once.
 
         Raises:
-            ProviderError: see calls.Calls; also where pydo returned an error's body.
+            ProviderError: pydo returned an error's body.
         """
-        reply = super().__call__(method, *args, **kwargs)
+        reply = super()._send(method, *args, **kwargs)
         problem = errors.refusal_in(reply)
         if problem:
             raise problem

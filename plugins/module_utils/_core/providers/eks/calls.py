@@ -24,6 +24,7 @@ class Calls(calls.Calls):
         from botocore.parsers import ResponseParserError
 
         super().__init__(
+            provider="aws",
             sleep=sleep,
             jitter=jitter,
             failures=(BotoCoreError, ClientError, ResponseParserError),

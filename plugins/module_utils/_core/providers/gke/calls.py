@@ -33,7 +33,7 @@ class Calls:
             sleep, jitter: see calls.Retries.
         """
         self._metadata = metadata
-        self._retries = Retries(sleep=sleep, jitter=jitter)
+        self._retries = Retries(provider="gcp", sleep=sleep, jitter=jitter)
 
     def __call__(self, method: Callable[..., T], request: Mapping[str, Any]) -> T:
         """Call a method of Google's client.
@@ -48,4 +48,4 @@ class Calls:
             return method(request=dict(request), retry=None, timeout=CALL_TIMEOUT_SECONDS, metadata=self._metadata())
 
         translate = functools.partial(errors.translate, operation=method.__name__)
-        return self._retries.run(send, failures=(GoogleAPIError,), translate=translate)
+        return self._retries.run(send, call=method.__name__, failures=(GoogleAPIError,), translate=translate)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The gateway's questions to the store: in a bounded number of threads, each for a bounded time."""
+"""A server's questions to the store: in a bounded number of threads, each for a bounded time."""
 
 from __future__ import annotations
 
@@ -24,9 +24,15 @@ Result = TypeVar("Result")
 class StoreCalls:
     """The threads."""
 
-    def __init__(self) -> None:
-        """They come with the first questions."""
-        self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="gateway-store")
+    def __init__(self, *, name: str = "gateway-store", at_once: int = _AT_ONCE, seconds: float | None = None) -> None:
+        """They come with the first questions.
+
+        Arguments:
+            at_once: how many threads.
+            seconds: for one question; None for what bcd waits.
+        """
+        self._threads = ThreadPoolExecutor(at_once, thread_name_prefix=name)
+        self._own_seconds = seconds
 
     async def ask(self, call: Callable[[], Result]) -> Result:
         """What the call returns or raises.
@@ -37,11 +43,12 @@ class StoreCalls:
         Raises:
             StoreUnavailable: there was no answer in time.
         """
+        seconds = _SECONDS if self._own_seconds is None else self._own_seconds
         try:
-            async with asyncio.timeout(_SECONDS):
+            async with asyncio.timeout(seconds):
                 return await asyncio.get_running_loop().run_in_executor(self._threads, call)
         except TimeoutError:
-            raise StoreUnavailable(f"no answer within {_SECONDS:g} s") from None
+            raise StoreUnavailable(f"no answer within {seconds:g} s") from None
 
     def close(self) -> None:
         """Ask nothing more; what is under way ends by itself."""

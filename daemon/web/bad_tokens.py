@@ -15,6 +15,8 @@ from datetime import datetime, timedelta
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 
+from .sources import source
+
 _WINDOW = timedelta(minutes=1)
 
 MOST_IN_WINDOW = 60
@@ -40,7 +42,7 @@ class BadTokens:
     def must_wait(self, address: str, credential: Secret, *, now: datetime) -> bool:
         """Whether this credential is not to be looked at now, because the address has shown too many bad ones."""
         with self._lock:
-            times = self._seen.get(address)
+            times = self._seen.get(source(address))
             if times is None:
                 return False
             while times and now - times[0] >= _WINDOW:
@@ -49,11 +51,12 @@ class BadTokens:
 
     def bad(self, address: str, credential: Secret, *, now: datetime) -> None:
         """This credential of this address was none, or is none any more."""
+        came_from = source(address)
         with self._lock:
             self._good.pop(credential.sha256(), None)
-            times = self._seen.setdefault(address, deque(maxlen=MOST_IN_WINDOW))
+            times = self._seen.setdefault(came_from, deque(maxlen=MOST_IN_WINDOW))
             times.append(now)
-            self._seen.move_to_end(address)
+            self._seen.move_to_end(came_from)
             while len(self._seen) > _MOST_ADDRESSES:
                 self._seen.popitem(last=False)
 

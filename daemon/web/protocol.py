@@ -11,6 +11,7 @@ import asyncio
 import json
 import socket
 import sys
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -24,6 +25,35 @@ HEAD_SECONDS = 10.0
 """From a connection's first moment, or a request's first byte, to the end of its head. bcd sends it in one go."""
 
 
+class _InOnePiece:
+    """A transport that sends in one piece what is written in one go: a reply's head and body are two writes.
+
+    Each piece is a TLS record, a call of the system, and a process woken at the other end: half of a heartbeat's cost.
+    """
+
+    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._held = bytearray()
+
+    def write(self, data: bytes) -> None:
+        if not self._held:
+            self._loop.call_soon(self._send)
+        self._held += data
+
+    def close(self) -> None:
+        self._send()
+        self._transport.close()
+
+    def _send(self) -> None:
+        if self._held:
+            held, self._held = self._held, bytearray()
+            self._transport.write(held)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+
 class WireProtocol(H11Protocol):
     """One connection."""
 
@@ -31,10 +61,10 @@ class WireProtocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn's own
         """A connection whose handshake is done: the head of its first request is due."""
-        super().connection_made(transport)
+        super().connection_made(_InOnePiece(transport, self.loop))  # type: ignore[arg-type]  # a transport's stand-in
         # uvicorn logs each request's path when anybody listens to any logger, whatever its access_log says.
         self.access_log = False
-        # A reply is two writes. asyncio turns Nagle's algorithm off by itself only where it made the socket.
+        # A long reply is several writes. asyncio turns Nagle's algorithm off by itself only where it made the socket.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._expect_head()
 
@@ -53,7 +83,9 @@ class WireProtocol(H11Protocol):
 
     def shutdown(self) -> None:
         """The gateway stops: an idle connection is cut, because its bcd would not hear it before its next call."""
-        super().shutdown()
+        # A transport that is closed twice forgets its connection (asyncio of Python 3.11), and cannot be cut any more.
+        if not self.transport.is_closing():
+            super().shutdown()
         if self.transport.is_closing():
             self.transport.abort()
 

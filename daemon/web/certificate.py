@@ -44,6 +44,11 @@ class Certificate:
     pin: str
 
 
+def own_files(state_dir: Path) -> tuple[Path, Path]:
+    """Where the certificate that the gateway makes itself is, and its key."""
+    return state_dir / _CERTIFICATE_NAME, state_dir / _KEY_NAME
+
+
 def ensure_certificate(state_dir: Path, *, hosts: Sequence[str]) -> Certificate:
     """The certificate in the state folder, made with a fresh key if there is none.
 
@@ -57,7 +62,7 @@ def ensure_certificate(state_dir: Path, *, hosts: Sequence[str]) -> Certificate:
         OSError: the folder cannot be made or written.
     """
     state_dir.mkdir(mode=0o750, parents=True, exist_ok=True)
-    key_file, certificate_file = state_dir / _KEY_NAME, state_dir / _CERTIFICATE_NAME
+    certificate_file, key_file = own_files(state_dir)
     if not key_file.exists():
         _write_new(key_file, _new_key())
     if not certificate_file.exists():

@@ -39,25 +39,34 @@ class Refused(Exception):
     close: bool = False
 
 
-async def read_body(request: Request) -> bytes:
+def check_head(request: Request) -> None:
+    """Check how large the head is.
+
+    Raises:
+        Refused: 431.
+    """
+    # h11 looks at the size of heads that have not come to their end; a longer one may still come in one piece.
+    if sum(len(name) + len(value) for name, value in request.headers.raw) > HEAD_BYTES:
+        raise Refused(431, Code.INVALID_INPUT, f"the headers of a request have at most {HEAD_BYTES} bytes", close=True)
+
+
+async def read_body(request: Request, *, most_bytes: int = BODY_BYTES) -> bytes:
     """The body, if head and body are small enough and come soon enough.
 
     Raises:
         Refused: 408, 413, 431.
     """
-    # h11 looks at the size of heads that have not come to their end; a longer one may still come in one piece.
-    if sum(len(name) + len(value) for name, value in request.headers.raw) > HEAD_BYTES:
-        raise Refused(431, Code.INVALID_INPUT, f"the headers of a request have at most {HEAD_BYTES} bytes", close=True)
-    too_large = Refused(413, Code.INVALID_INPUT, f"a body has at most {BODY_BYTES} bytes", close=True)
+    check_head(request)
+    too_large = Refused(413, Code.INVALID_INPUT, f"a body has at most {most_bytes} bytes", close=True)
     told = request.headers.get("content-length", "0")
-    if not told.isdecimal() or int(told) > BODY_BYTES:
+    if not told.isdecimal() or int(told) > most_bytes:
         raise too_large
     content = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for chunk in request.stream():
                 content += chunk
-                if len(content) > BODY_BYTES:
+                if len(content) > most_bytes:
                     raise too_large
     except TimeoutError:
         raise Refused(408, Code.INVALID_INPUT, "the body did not arrive in time", close=True) from None

@@ -1,0 +1,159 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the records alone tell: pure judgements on one look at the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from ...model.agent import AgentSettings
+from ...model.findings import AGENT_MISSING, Check, Finding, FindingCode, Verdict
+from ...model.liveness import Listening
+from ...model.states import ClusterState, SubstrateState
+from ..clusters.views import ClusterView
+from ..self_check import self_check
+from ..substrates import SubstrateView
+
+SILENT = timedelta(minutes=1)
+"""A gateway leaves its mark every few seconds; one that was restarted does again within this."""
+
+OVERDUE = timedelta(minutes=5)
+"""A pool that is due is worked on within seconds while a daemon runs, unless all its workers are busy."""
+
+_NAMED = 5
+"""As many pools are named in a line about many."""
+
+_START = "start `bc-fleetd run` on this database, and keep it running: nodes join and are looked after by it"
+
+
+def check_gateway_mark(views: Sequence[SubstrateView], listening: Listening | None, *, now: datetime) -> Check:
+    """Whether some daemon's gateway listens for bcd, by the mark that it leaves."""
+    about = "daemon"
+    if listening is not None and now - listening.heard_at <= SILENT:
+        message = f"a gateway has been listening for bcd since {listening.since:%Y-%m-%d %H:%M} UTC"
+        return Check(about=about, verdict=Verdict.OK, message=message)
+    if listening is None:
+        message = "no gateway has ever listened for bcd on this database"
+    else:
+        message = f"no gateway has been listening for bcd since {listening.heard_at:%Y-%m-%d %H:%M} UTC"
+    verdict = Verdict.PROBLEM if views else Verdict.WARNING
+    return Check(about=about, verdict=verdict, message=message, cure=_START)
+
+
+def check_due_times(names: Mapping[str, str], due: Mapping[str, datetime], *, now: datetime) -> Check:
+    """Whether somebody works on what is due.
+
+    Arguments:
+        names: unit -> what a person calls it, of those that nobody works on now.
+        due: unit -> when it is due.
+    """
+    late = sorted((due[unit], name) for unit, name in names.items() if unit in due and now - due[unit] > OVERDUE)
+    if not late:
+        return Check(about="passes", verdict=Verdict.OK, message="none is overdue")
+    since, _name = late[0]
+    named = _some([name for _since, name in late])
+    message = f"{len(late)} are due and nobody works on them, the first since {since:%Y-%m-%d %H:%M} UTC: {named}"
+    cure = f"{_START}; where one runs, read its log, or raise workers in [reconcile]"
+    return Check(about="passes", verdict=Verdict.PROBLEM, message=message, cure=cure)
+
+
+def check_pools(
+    views: Sequence[SubstrateView], *, agent: AgentSettings | None, agent_known: bool, now: datetime
+) -> tuple[Check, ...]:
+    """Agent, joining and state of the pools' substrates.
+
+    Arguments:
+        agent: how the settings say that bcd is run.
+        agent_known: False where the settings say it wrongly: then nobody knows.
+    """
+    found = self_check(views, agent=agent if agent_known else _SOME_AGENT, now=now)
+    told = {finding.message.removeprefix(f"{finding.code}: ") for finding in found} | {AGENT_MISSING}
+    return (
+        _agent(found, agent_known=agent_known),
+        *_joining(views, found),
+        *_standing(views, told=told),
+    )
+
+
+_SOME_AGENT = AgentSettings(image="unknown", gateway_url="https://unknown.invalid", pins=())
+"""Stands for settings that are there and cannot be read."""
+
+
+def _agent(found: Iterable[Finding], *, agent_known: bool) -> Check:
+    about, code = "agent", FindingCode.AGENT_MISSING
+    if not agent_known:
+        return Check(about=about, verdict=Verdict.NOT_CHECKED, message="[agent] in the settings is not right")
+    for finding in found:
+        if finding.code == code:
+            return Check(
+                about=about,
+                verdict=Verdict.PROBLEM,
+                message=f"{_some(finding.pools)}: {finding.message}",
+                cure="the pin is what `bc-fleetd certificate` prints",
+                code=code,
+            )
+    return Check(about=about, verdict=Verdict.OK, message="the settings say how bcd is run, or no pool asks for it yet")
+
+
+def _joining(views: Sequence[SubstrateView], found: Iterable[Finding]) -> list[Check]:
+    checks = [
+        Check(
+            about=f"pool {', '.join(finding.pools)}",
+            verdict=Verdict.PROBLEM,
+            message=finding.message,
+            code=finding.code,
+        )
+        for finding in found
+        if finding.code == FindingCode.NODES_NOT_JOINING
+    ]
+    if not checks:
+        waiting = sum(view.record.waiting_nodes for view in views)
+        message = f"{waiting} have yet to join, for less than a quarter of an hour" if waiting else "all have joined"
+        checks.append(Check(about="nodes", verdict=Verdict.OK, message=message))
+    return checks
+
+
+def _standing(views: Sequence[SubstrateView], *, told: set[str]) -> list[Check]:
+    checks = []
+    for view in views:
+        record = view.record
+        if not record.message or record.message in told:
+            continue
+        if record.state == SubstrateState.ERROR:
+            verdict, message = Verdict.PROBLEM, f"in error: {record.message}"
+        elif record.state == SubstrateState.READY:
+            # Something could not be asked, or not changed in place: what stands is looked after.
+            verdict, message = Verdict.WARNING, f"ready, and yet: {record.message}"
+        else:
+            continue
+        checks.append(Check(about=f"pool {view.pool}", verdict=verdict, message=message))
+    ready = sum(view.ready for view in views)
+    message = f"{ready} of {len(views)} are ready" if views else "none has a substrate"
+    return [*checks, Check(about="pools", verdict=Verdict.OK, message=message)]
+
+
+def check_clusters(views: Iterable[ClusterView]) -> tuple[Check, ...]:
+    """The state of clusters that back no pool; nothing where they are as they should be."""
+    checks = []
+    for view in views:
+        record = view.record
+        if record.state == ClusterState.ERROR:
+            verdict, message = Verdict.PROBLEM, f"in error: {record.message}"
+        elif record.state == ClusterState.READY and record.message:
+            verdict, message = Verdict.WARNING, f"ready, and yet: {record.message}"
+        else:
+            continue
+        checks.append(Check(about=name_of(view), verdict=verdict, message=message))
+    return tuple(checks)
+
+
+def name_of(view: ClusterView) -> str:
+    """What a line calls a cluster: by its pool where it backs one."""
+    return f"pool {view.pool}" if view.pool else f"cluster {view.record.name} of {view.record.tenant_id}"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
