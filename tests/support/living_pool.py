@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking.reserve import bind_pending
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import OperationError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import NodeId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import ClusterNode
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import JoinToken, PoolNode
@@ -130,11 +129,10 @@ class LivingPool:
 
     def _speak(self, machine: LivingMachine) -> None:
         if machine.identity is not None:
-            try:
-                self._heartbeats.beat(authenticate(self.store, machine.identity))
-            except OperationError:
-                pass
-            else:
+            with self.store.read() as tx:
+                node = authenticate(tx, [machine.identity]).get(machine.identity)
+            if node is not None:
+                self._heartbeats.beat(node)
                 machine.spoke_at = self.clock.now()
                 return
         if self.secret is not None and machine.uid is not None:
