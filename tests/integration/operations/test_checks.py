@@ -51,7 +51,9 @@ def test_a_cluster_that_is_cut_off_is_out_of_reach_before_any_pass_says_so(fleet
     fleet.scene.engine.faults.add("kubernetes", "*", DOWN, times=None)
     [cut_off] = not_ok(fleet)
     assert (cut_off.about, cut_off.verdict) == ("pool gpu-fleet", Verdict.PROBLEM)
-    assert cut_off.message.startswith("the cluster is out of reach from here: GET /api/v1/namespaces/kube-system at https://127.0.0.1:")
+    assert cut_off.message.startswith(
+        "the cluster is out of reach from here: GET /api/v1/namespaces/kube-system at https://127.0.0.1:"
+    )
     assert "proxy" in cut_off.cure
 
     fleet.live(minutes=6)
