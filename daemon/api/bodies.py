@@ -56,6 +56,11 @@ Key = Annotated[
 ]
 
 
+_MOST_ENTRIES = 5_000
+"""Of a body, at whatever depth: ten node pools that have all there is are about 2,000. In what has no more, everything
+that is wrong is found in less than a second."""
+
+
 class Body(BaseModel):
     """What every call takes.
 
@@ -94,6 +99,7 @@ def read(kind: type[Kind], content: bytes) -> Kind:
         raise InvalidInput([Problem(path="", message=f"expected JSON: {error}")]) from None
     if not isinstance(data, dict):
         raise InvalidInput([Problem(path="", message=f"expected a JSON object, found {found(data)}")])
+    _check_entries(data)
     told: dict[KeyPath, str] = {}
     for path in nulls(data):
         if not (len(path) == 1 and path[0] in kind.takes_null):
@@ -108,6 +114,23 @@ def read(kind: type[Kind], content: bytes) -> Kind:
         return body
     problems = [Problem(path=path_text(path), message=message) for path, message in told.items()]
     raise InvalidInput(first_of([*problems, *_of_the_rest(kind, data, list(told))]))
+
+
+def _check_entries(data: dict[str, Any]) -> None:
+    """End here if there is more than any request has.
+
+    Raises:
+        InvalidInput: there is.
+    """
+    count = 0
+    left: list[Any] = [data]
+    while left:
+        held = left.pop()
+        count += len(held)
+        if count > _MOST_ENTRIES:
+            raise InvalidInput([Problem(path="", message=f"no request has more than {_MOST_ENTRIES} entries in all")])
+        values = held.values() if isinstance(held, dict) else held
+        left += [value for value in values if isinstance(value, (dict, list))]
 
 
 def _of_the_rest(kind: type[Kind], data: dict[str, Any], wrong: list[KeyPath]) -> Iterator[Problem]:

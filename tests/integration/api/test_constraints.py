@@ -169,6 +169,12 @@ def test_of_very_many_problems_a_hundred_are_told(caller: ApiClient, desk: Desk)
     assert reply.body["problems"][-1]["message"] == "… and 401 more"
 
 
+@pytest.mark.parametrize("field", ["labels", "zones", "taints", "unknown"])
+def test_what_has_more_entries_than_any_request_is_not_looked_at_further(field: str) -> None:
+    many: Any = {f"k{n}": "v" for n in range(5_000)} if field == "labels" else [["x", "y"]] * 2_500
+    assert problems(CREATE, {**valid(CREATE), field: many}) == [""]
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"a"', b"null", b"{\xff}", b'{"a": NaN}', b"[" * 10_000])
 def test_what_is_no_json_object_is_invalid(caller: ApiClient, content: bytes) -> None:
     assert caller.call(CREATE, content).told == (400, "INVALID_INPUT")

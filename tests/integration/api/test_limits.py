@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 from pathlib import Path
 
@@ -25,21 +26,27 @@ LIST = "kubernetesClusters/list"
 BODY = json.dumps({"tenantId": "platform"}).encode()
 
 
+def begun(client: ApiClient, **headers: str) -> http.client.HTTPSConnection:
+    """A request of which the head alone was sent: nothing is written any more when the API closes the connection."""
+    connection = client._connection
+    connection.putrequest("POST", f"/api/compute/{LIST}")
+    connection.putheader("Authorization", f"Bearer {client.token}")
+    for name, value in headers.items():
+        connection.putheader(name.replace("_", "-"), value)
+    connection.endheaders()
+    return connection
+
+
 def test_a_body_as_large_as_allowed_is_read_and_a_larger_one_is_not(caller: ApiClient) -> None:
     assert caller.call(LIST, BODY.ljust(BODY_BYTES)).status == 200
-    assert caller.call(LIST, BODY.ljust(BODY_BYTES + 1)).told == (413, "INVALID_INPUT")
-    assert not caller.connected
+    with begun(caller, Content_Length=str(BODY_BYTES + 1)).getresponse() as response:
+        assert (response.status, response.getheader("Connection")) == (413, "close")
 
 
 def test_a_body_that_says_no_length_is_bounded_too(caller: ApiClient) -> None:
-    caller._connection.request(
-        "POST",
-        f"/api/compute/{LIST}",
-        body=iter([b" " * 65536] * 9),
-        headers={"Authorization": f"Bearer {caller.token}", "Transfer-Encoding": "chunked"},
-        encode_chunked=True,
-    )
-    with caller._connection.getresponse() as response:
+    connection = begun(caller, Transfer_Encoding="chunked")
+    connection.send(b"%x\r\n%s" % (BODY_BYTES + 1, b" " * (BODY_BYTES + 1)))
+    with connection.getresponse() as response:
         assert response.status == 413
 
 
@@ -48,13 +55,11 @@ def test_a_head_that_is_too_large_is_refused(caller: ApiClient) -> None:
 
 
 def test_the_body_of_somebody_without_a_token_is_not_waited_for(api: ApiServer) -> None:
-    with api_client(api.port, "bca_" + "g" * 43) as stranger:
-        stranger._connection.putrequest("POST", f"/api/compute/{LIST}")
-        stranger._connection.putheader("Authorization", f"Bearer {stranger.token}")
-        stranger._connection.putheader("Content-Length", str(BODY_BYTES))
-        stranger._connection.endheaders()
-        with stranger._connection.getresponse() as response:
-            assert (response.status, response.getheader("Connection")) == (401, "close")
+    with (
+        api_client(api.port, "bca_" + "g" * 43) as stranger,
+        begun(stranger, Content_Length=str(BODY_BYTES)).getresponse() as response,
+    ):
+        assert (response.status, response.getheader("Connection")) == (401, "close")
 
 
 @pytest.mark.parametrize("verb", ["GET", "PUT", "DELETE", "PATCH", "OPTIONS"])
