@@ -11,7 +11,7 @@ COMPILE = uv pip compile --quiet $(UPGRADE) --universal --python-version 3.11 --
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-sanity format test controlplane test-newest e2e mutation sweep conformance quickstart bench clean
+.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-image lint-sanity format test controlplane test-newest e2e mutation sweep conformance quickstart bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s  %s\n", $$1, $$2}'
@@ -22,7 +22,7 @@ venv: ## the virtual environment, from the pinned lock (made again only when the
 # Two at a time: sanity, which keeps one core busy for as long as all the others keep another.
 lint: venv ## every check that runs nothing of ours
 	@$(MAKE) --no-print-directory --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) \
-		lint-sanity lint-python lint-types lint-layers lint-ansible
+		lint-sanity lint-python lint-types lint-layers lint-ansible lint-image
 
 lint-python: venv ## ruff: mistakes, style, format
 	ruff check
@@ -37,6 +37,9 @@ lint-layers: venv ## import-linter: who may import what
 lint-ansible: venv ## ansible-lint (production profile) and the changelog's fragments
 	ansible-lint --offline
 	antsibull-changelog lint
+
+lint-image: venv ## hadolint: the Containerfile of bcd's image, which needs no container engine for that
+	hadolint agent/Containerfile
 
 lint-sanity: venv ## ansible-test sanity, without ignore files
 	.ci/sanity
@@ -62,7 +65,7 @@ test-newest: venv ## the newest Python and ansible-core at hand: unit tests, mod
 mutation: venv ## what guards the store is taken out of a copy, one at a time: do the tests notice?
 	python -m ansible_collections.better_compute.fleet.tests.mutation
 
-sweep: venv ## the crash sweep at every single place, and a day without capacity (`make test` has a part of each)
+sweep: venv ## the crash sweep at every single place, a day without capacity, 1,000 machines (`make test` has a part of each)
 	pytest -n auto -m sweep tests/e2e tests/integration/reconcile
 
 # One provider with `PROVIDER=eks`; on one core with PYTEST_ARGS="-n 0". docs/check-your-provider.md is about it.

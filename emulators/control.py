@@ -5,7 +5,7 @@
 
 GET /inventory, GET /requests (counts by call, and how many changed something), GET /machines, POST /preempt (every
 Spot machine gets its notice), POST /shutdown; and for one machine POST /machines/<instance id>/<call>, with what the
-call takes as a JSON object: preempt, stop, start, cut-off, mend, rename {hostname?, nodeName?},
+call takes as a JSON object: preempt, lose, stop, start, cut-off, mend, rename {hostname?, nodeName?},
 replace-node {afterSeconds?}, replace-machine {afterSeconds?}: see EmulatedMachines. It holds no secret.
 """
 
@@ -131,6 +131,7 @@ _LATER = {"afterSeconds": ("after_seconds", _seconds)}
 
 _CALLS: Final[Mapping[str, _MachineCall]] = {
     "preempt": _MachineCall(do=EmulatedMachines.preempt),
+    "lose": _MachineCall(do=EmulatedMachines.lose),
     "stop": _MachineCall(do=EmulatedMachines.stop),
     "start": _MachineCall(do=EmulatedMachines.start),
     "cut-off": _MachineCall(do=EmulatedMachines.cut_off),

@@ -4,7 +4,7 @@
 """`make quickstart`: one document becomes pools of GPUs on three emulated clouds, and all of it goes again.
 
 Writes quickstart.json into build/ (or the folder that is named): {pools: [{name, provider, state, nodes_listed,
-nodes_joined}], preempted, second_run_changed, leftovers, seconds}. Ends with 0 when everything held.
+nodes_joined}], preempted, retired, second_run_changed, leftovers, seconds}. Ends with 0 when everything held.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the product's records say, read as its own modules read them: where pools stand, how bookings ended."""
+"""What the product's records say: where pools stand, which machines they have, how bookings ended."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from typing import Any
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PLATFORM_TENANT
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import reservations
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.machines import (
+    Machines,
+    machines_of,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session, open_session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
@@ -35,6 +39,11 @@ class Records:
         with self._session() as session:
             last = reservations.find(session, pool=pool, tenant_id=PLATFORM_TENANT, name=name).last
         return reservations.to_data(last) if last is not None else {}
+
+    def machines(self, pool: str) -> Machines:
+        """The machines that ever joined a pool, and what is charged for them."""
+        with self._session() as session:
+            return machines_of(session, pool=pool)
 
     @contextmanager
     def _session(self) -> Iterator[Session]:

@@ -119,6 +119,12 @@ class Stage:
         machines: list[str] = self._control("POST", "preempt")["machines"]
         return machines
 
+    def lose(self, node: str) -> None:
+        """Have the machine of a Node break down for good, without notice."""
+        machines: list[dict[str, Any]] = self._control("GET", "machines")["machines"]
+        [instance_id] = [machine["instanceId"] for machine in machines if machine["nodeName"] == node]
+        self._control("POST", f"machines/{instance_id}/lose")
+
     def run(self, command: Sequence[str], *, log: str, environment: Mapping[str, str] | None = None) -> int:
         """Run one of the product's commands to its end; its output goes to a file of the folder.
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The story, step by step: planned, made, booked, preempted, unchanged, pruned; and what is asked of each step."""
+"""The story, step by step: planned, made, booked, preempted, retired, unchanged, pruned; what is asked of each step."""
 
 from __future__ import annotations
 
@@ -12,6 +12,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import NodeId
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolNode
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import NodeState
 
 from .clouds import NAMES
 from .playbook import Ansible, Booking
@@ -62,7 +66,8 @@ class Story:
         self._report.plan(self._ansible.playbook(self._document, check=True)["plan"]["text"])
         self._report.step(command)
         self._converge()
-        lost = self._lose_spot_machines()
+        booked = self._book_spot_machines()
+        broken = self._lose_machines()
         self._report.step("Meanwhile, book a GPU of a machine that stays, and give it back (bc_reservation)")
         for state in ("present", "absent"):
             for booking in self._ansible.bookings("steady-job", pools=self._pools[:1], state=state):
@@ -71,7 +76,7 @@ class Story:
         changed = bool(self._ansible.playbook(self._document)["changed"])
         (self._report.ill if changed else self._report.well)(f"changed={int(changed)}")
         self.result["second_run_changed"] = int(changed)
-        self._await_replacements(lost)
+        self._await_replacements(booked, broken)
         self._prune()
 
     def _converge(self) -> None:
@@ -84,30 +89,48 @@ class Story:
         ]
         self._report.well("every Node that the clusters list has joined its pool")
 
-    def _lose_spot_machines(self) -> list[Booking]:
-        """Book a GPU of a Spot machine in each pool; then the providers take those machines back."""
+    def _book_spot_machines(self) -> list[Booking]:
         self._report.step("Book a GPU of a Spot machine in each pool (bc_reservation)")
         booked = self._ansible.bookings("spot-job", pools=self._pools, spot=True)
         for booking in booked:
             self._say(booking)
-        self._report.step("The providers take all their Spot machines back")
-        machines = self._stage.preempt()
-        self._report.line(f"{len(machines)} machines go: their node pools replace them, and bcd falls silent.")
         return booked
 
-    def _await_replacements(self, booked: list[Booking]) -> None:
+    def _lose_machines(self) -> PoolNode:
+        """The providers take their Spot machines back, and a machine of the last pool breaks down, which is no Spot."""
+        self._report.step("The providers take all their Spot machines back, and another machine breaks down")
+        machines = self._stage.preempt()
+        broken = next(node for node in self._records.machines(self._pools[-1]).nodes if not node.spot)
+        self._stage.lose(_name(broken))
+        self._report.line(f"{len(machines)} Spot machines go when their notice is over: their node pools replace them.")
+        self._report.line(f"{_name(broken)} ({self._pools[-1]}), which is no Spot machine, is gone without a word.")
+        self._report.line("A machine is retired when its Node is gone and its bcd has been silent for half a minute:")
+        self._report.line("then what was booked on it ends, and is refunded once.")
+        return broken
+
+    def _await_replacements(self, booked: list[Booking], broken: PoolNode) -> None:
         self._report.step("Wait until it is certain that the lost machines are gone")
         sizes = {view["name"]: view["nodes_listed"] for view in self.result["pools"]}
 
         def replaced() -> bool:
             ended = all(self._records.booking("spot-job", pool=pool)["state"] == "preempted" for pool in self._pools)
-            return ended and self._all_joined() and self._sizes() == sizes
+            gone = broken.id in self._retired(self._pools[-1])
+            return ended and gone and self._all_joined() and self._sizes() == sizes
 
-        self._until(replaced, seconds=_PREEMPTION_SECONDS, what="every Spot booking ends as preempted")
+        self._until(replaced, seconds=_PREEMPTION_SECONDS, what="every lost machine is retired and replaced")
         for pool in self._pools:
             self._say(self._records.booking("spot-job", pool=pool))
+        held = {pool: self._records.machines(pool).held_gpus for pool in self._pools}
+        if any(held.values()):
+            raise RuntimeError(f"what the lost bookings held was not refunded once: {held} GPUs are held")
+        self._report.well("each of them was refunded once: no GPU of the quotas is held any more")
+        self._report.well(f"node {_name(broken)} is retired: its Node and its bcd are gone; nothing was booked on it")
         self._report.well("new machines have joined in their place")
         self.result["preempted"] = len(booked)
+        self.result["retired"] = sum(len(self._retired(pool)) for pool in self._pools)
+
+    def _retired(self, pool: str) -> set[NodeId]:
+        return {node.id for node in self._records.machines(pool).nodes if node.state == NodeState.RETIRED}
 
     def _prune(self) -> None:
         self._report.step("Take the pools out of the document and prune")
@@ -168,3 +191,8 @@ class Story:
         finally:
             over.set()
             thread.join()
+
+
+def _name(node: PoolNode) -> str:
+    """What the cluster calls it."""
+    return node.node_name or node.hostname

@@ -185,21 +185,24 @@ def _access(session: Session, body: GiveCredentials | TakeCredentials) -> Access
 def _credentials(session: Session, body: GiveCredentials) -> View:
     asked = _access(session, body)
     given = issue_credentials(session, asked, namespaces=body.namespaces, seconds=body.expires_seconds)
-    return Credentials(
-        cluster_id=body.cluster_id,
-        subject=asked.subject,
-        account=asked.account,
-        namespaces=body.namespaces,
-        endpoint=given.endpoint,
-        ca_pem=given.ca_pem,
-        token=given.token.reveal(),
-        expires_at=given.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+    return Credentials.of(
+        {
+            "cluster_id": body.cluster_id,
+            "subject": asked.subject,
+            "account": asked.account,
+            "namespaces": body.namespaces,
+            "endpoint": given.endpoint,
+            "ca_pem": given.ca_pem,
+            "token": given.token.reveal(),
+            "expires_at": given.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        }
     )
 
 
 def _revoke(session: Session, body: TakeCredentials) -> View:
     asked = _access(session, body)
-    return Revoked(cluster_id=body.cluster_id, subject=asked.subject, revoked=revoke_credentials(session, asked))
+    revoked = revoke_credentials(session, asked)
+    return Revoked.of({"cluster_id": body.cluster_id, "subject": asked.subject, "revoked": revoked})
 
 
 _WHOSE = {"tenantId": "platform"}

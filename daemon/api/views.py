@@ -28,9 +28,9 @@ Message = Annotated[
 
 
 class View(BaseModel):
-    """How every answer is."""
+    """How every answer is. An error of its making does not repeat what it is made of: it may be a secret."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True, alias_generator=camel)
+    model_config = ConfigDict(extra="ignore", frozen=True, alias_generator=camel, hide_input_in_errors=True)
 
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Self:

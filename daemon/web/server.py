@@ -10,11 +10,12 @@ import asyncio.sslproto
 import logging
 import socket
 import threading
+import time
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from ..errors import CannotListen, NoCertificate
 from .certificate import Certificate
@@ -28,6 +29,9 @@ _IDLE_SECONDS = 90
 
 _GOODBYE_SECONDS = 2
 """For requests under way when the server stops; long polls are answered at once, and bcd comes again."""
+
+STUCK_SECONDS = 60.0
+"""An event loop that has not come round for so long does not any more: it does every 0.1 s."""
 
 _CUT_SECONDS = 0.05
 """For the event loop to close what was cut: a few of its rounds."""
@@ -43,7 +47,7 @@ _BACKLOG = 2048
 class Served(Protocol):
     """What a server serves: lives in its event loop."""
 
-    def application(self) -> Starlette:
+    def application(self) -> ASGIApp:
         """The ASGI application."""
 
     def stop_waiting(self) -> None:
@@ -95,8 +99,8 @@ class WebServer:
 
     @property
     def answers(self) -> bool:
-        """Whether it still runs."""
-        return self._thread.is_alive()
+        """Whether it still runs, and its event loop comes round."""
+        return self._thread.is_alive() and time.monotonic() - self._server.came_round_at < STUCK_SECONDS
 
     def close(self) -> None:
         """Answer nobody any more; returns when the last connection is shut."""
@@ -121,7 +125,12 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, served: Served) -> None:
         super().__init__(config)
         self.begun = threading.Event()
+        self.came_round_at = time.monotonic()
         self._served = served
+
+    async def on_tick(self, counter: int) -> bool:
+        self.came_round_at = time.monotonic()
+        return await super().on_tick(counter)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets=sockets)
@@ -156,6 +165,9 @@ def _config(served: Served, certificate: Certificate) -> uvicorn.Config:
     )
     try:
         config.load()
+        if config.ssl is not None:
+            # bcd resumes no session: tickets would be two more messages of each handshake, and memory.
+            config.ssl.num_tickets = 0
     except OSError as error:  # ssl.SSLError is one
         raise NoCertificate(f"the gateway's certificate {certificate.certificate_file} and key: {error}") from error
     return config
@@ -173,5 +185,5 @@ def _listen(name: str, host: str, port: int) -> Listener:
 class _Loop(asyncio.SelectorEventLoop):
     """An event loop whose servers wait for a handshake as long as for a head; asyncio's own is a minute."""
 
-    async def create_server(self, *args: Any, **options: Any) -> asyncio.Server:  # type: ignore[override] # all alike
+    async def create_server(self, *args: Any, **options: Any) -> asyncio.Server:
         return await super().create_server(*args, **{"ssl_handshake_timeout": HEAD_SECONDS, **options})

@@ -4,8 +4,8 @@
 """Where all machines of a world run: one thread with one event loop, entered from any other thread.
 
 It is the clouds' `MachineHost` (neighbours.py). Control calls for tests and the quickstart stand beside it: a machine
-is preempted, cut off from the gateway, stopped and started, renamed, given a Node of another UID, or replaced. Of these
-the machine's cloud learns nothing but a preemption, and each raises NoSuchMachine for one that does not run.
+is preempted or lost, cut off from the gateway, stopped and started, renamed, given a Node of another UID, or replaced.
+Of these the machine's cloud learns only of the first two, and each raises NoSuchMachine for one that does not run.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class EmulatedMachines:
 
     Attributes:
         folder: where each machine has a folder, named by its instance id, while it runs.
-        reclaim: ends a machine whose Spot notice is over. In a world that is the cloud's, whose group replaces the
-            machine; `terminate` where there is no cloud.
+        reclaim: ends a machine that its cloud has lost or takes back. In a world that is the cloud's, whose group
+            replaces the machine; `terminate` where there is no cloud.
     """
 
     def __init__(
@@ -132,6 +132,11 @@ class EmulatedMachines:
 
         given = self._running(instance_id).machine.spot_notice_seconds
         self._clock.call_later(self._times.spot_notice_seconds if given is None else given, over)
+
+    def lose(self, instance_id: str) -> None:
+        """A machine breaks down for good, without notice: its cloud finds that it is gone and replaces it."""
+        self._running(instance_id)
+        self.reclaim(instance_id)
 
     def cut_off(self, instance_id: str, *, cut: bool = True) -> None:
         """Cut a machine's network to the gateway, or mend it. Its Node stays Ready."""

@@ -229,7 +229,8 @@ class MemoryApis:
     def _answer(self, method: str, host: str, path: str, sent: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         if method == "POST" and path.endswith("/token"):
             known = (host, path.removesuffix("/token")) in self._objects
-            return (201, {"status": {"token": "minted"}}) if known else (404, {"message": "not found"})
+            minted = {"token": "minted", "expirationTimestamp": _FOR_EVER.strftime("%Y-%m-%dT%H:%M:%SZ")}
+            return (201, {"status": minted}) if known else (404, {"message": "not found"})
         if method == "POST":
             path = f"{path}/{sent['metadata']['name']}"
             if (host, path) in self._objects:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking.reserve import bind_pending
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import OperationError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import NodeId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import ClusterNode
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import JoinToken, PoolNode
@@ -39,7 +38,7 @@ from ansible_collections.better_compute.fleet.tests.support.joining_machines imp
 from ansible_collections.better_compute.fleet.tests.support.machines_and_nodes import devices
 from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
 
-TICK_SECONDS = 5
+TICK_SECONDS = 10
 PASS_SECONDS = 30
 
 BOOT = timedelta(seconds=2)
@@ -80,7 +79,7 @@ class LivingMachine:
 
 @dataclass(kw_only=True)
 class LivingPool:
-    """One pool. `tick` lets five seconds pass.
+    """One pool. `tick` lets ten seconds pass.
 
     Attributes:
         lists: what the API answers the next passes: None fails, False is empty though it is not, True is the truth.
@@ -130,11 +129,10 @@ class LivingPool:
 
     def _speak(self, machine: LivingMachine) -> None:
         if machine.identity is not None:
-            try:
-                self._heartbeats.beat(authenticate(self.store, machine.identity))
-            except OperationError:
-                pass
-            else:
+            with self.store.read() as tx:
+                node = authenticate(tx, [machine.identity]).get(machine.identity)
+            if node is not None:
+                self._heartbeats.beat(node)
                 machine.spoke_at = self.clock.now()
                 return
         if self.secret is not None and machine.uid is not None:

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from ansible_collections.better_compute.fleet.daemon.api import ApiServer
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
     ClusterMode,
     ClusterState,
@@ -17,7 +19,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import clusters, events, fleet, work
 from ansible_collections.better_compute.fleet.tests.support import rows
-from ansible_collections.better_compute.fleet.tests.support.api_client import ApiClient
+from ansible_collections.better_compute.fleet.tests.support.api_client import ApiClient, Reply, api_client
 from ansible_collections.better_compute.fleet.tests.support.node_pool_desk import Desk
 
 from .conftest import READ, UPDATE, CallerWith
@@ -103,6 +105,20 @@ def test_the_same_key_gives_the_same_node_pool_and_one_event(caller: ApiClient, 
     with desk.session.store.read() as tx:
         told = [one for one in events.events(tx) if one.type == "kubernetes.nodepool.created"]
     assert [one.data["nodePoolId"] for one in told] == [first.body["id"]]
+
+
+def test_the_same_key_from_many_connections_at_once_makes_one_node_pool(
+    api: ApiServer, caller: ApiClient, desk: Desk
+) -> None:
+    def create(_number: int) -> Reply:
+        with api_client(api.port, caller.token) as one:
+            return one.call(CREATE, wanted(desk, idempotencyKey="k-1"))
+
+    with ThreadPoolExecutor(6) as threads:
+        replies = list(threads.map(create, range(6)))
+    assert {reply.status for reply in replies} == {200}
+    assert len({reply.body["id"] for reply in replies}) == 1
+    assert len(desk.node_pools()) == 2  # with the flavor
 
 
 def test_the_same_key_with_another_request_is_a_conflict(caller: ApiClient, desk: Desk) -> None:

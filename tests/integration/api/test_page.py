@@ -14,6 +14,7 @@ import pytest
 
 from ansible_collections.better_compute.fleet.daemon.api.calls import CALLS
 from ansible_collections.better_compute.fleet.daemon.web.answers import STATUS
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.permissions import Permission
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import substrates
 from ansible_collections.better_compute.fleet.tests.support import rows
@@ -52,7 +53,7 @@ def test_the_commands_of_the_page_are_calls_that_succeed_one_after_the_other(cal
 
 @pytest.mark.parametrize("code", sorted({code for call in CALLS for code in call.codes}))
 def test_the_page_says_the_status_of_each_code(code: str) -> None:
-    assert re.search(rf"^\| `{code}` \| {dict(STATUS)[code]} \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert re.search(rf"^\| `{code}` \| {STATUS[Code(code)]} \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def test_the_page_says_every_permission_and_method() -> None:

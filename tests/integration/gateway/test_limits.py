@@ -8,17 +8,23 @@ from __future__ import annotations
 import json
 import socket
 import ssl
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from ansible_collections.better_compute.fleet.daemon.gateway import GatewayServer
-from ansible_collections.better_compute.fleet.daemon.web import protocol, requests, store_calls
+from ansible_collections.better_compute.fleet.daemon.web import protocol, requests, server, store_calls
 from ansible_collections.better_compute.fleet.daemon.web.bad_tokens import MOST_IN_WINDOW
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolRecord
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 from ansible_collections.better_compute.fleet.tests.support import wire_schema
+from ansible_collections.better_compute.fleet.tests.support.joining_machines import new_token
 from ansible_collections.better_compute.fleet.tests.support.prepared_databases import copy_of
 from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
 from ansible_collections.better_compute.fleet.tests.support.wire_client import WireClient, tls
@@ -174,13 +180,33 @@ def test_an_address_with_too_many_bad_credentials_has_to_wait(client: WireClient
     assert client.heartbeat(node_id, identity=GUESS).status == 401
 
 
-def test_nodes_at_that_address_that_are_known_go_on(client: WireClient, node_id: str, token: str) -> None:
+def test_nodes_at_that_address_go_on_and_join_as_ever(
+    client: WireClient, node_id: str, token: str, store: Store, pool: PoolRecord
+) -> None:
+    fresh = new_token(store, pool, Secret("bcj_a-token-that-nobody-has-used"))
     for _ in range(MOST_IN_WINDOW):
         client.heartbeat(node_id, identity=GUESS)
     assert client.heartbeat(node_id, identity=GUESS).status == 429
-    # The token brought a node before; the identity is used for the first time, so it waits like any other.
-    assert client.join(token=token).status == 200
-    assert client.heartbeat(node_id).status == 429
+    # Neither has ever been shown; a pod on the same machine shows the guesses, say.
+    assert client.heartbeat(node_id).status == 200
+    other = {"os": {"kubernetesNodeName": "ip-2"}, "gpus": []}
+    assert client.join(token=fresh.reveal(), nonce="m" * 22, identity="j" * 43, inventory=other).status == 200
+    assert client.heartbeat(node_id, identity=GUESS).status == 429
+
+
+def test_guesses_of_an_address_with_too_many_cost_no_question_each(
+    client: WireClient, gateway: GatewayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node_id = "node_" + "0" * 26
+    for _ in range(MOST_IN_WINDOW + 1):
+        client.heartbeat(node_id, identity=GUESS)
+
+    def asked(*_: object) -> None:
+        raise AssertionError("the store was asked")
+
+    monkeypatch.setattr(gateway._gateway._reads, "ask", asked)
+    for number in range(10):
+        assert client.heartbeat(node_id, identity=f"{number:g>43}").status == 429
 
 
 def test_bad_bodies_are_not_counted_as_bad_credentials(client: WireClient, node_id: str) -> None:
@@ -215,3 +241,30 @@ def test_a_reply_does_not_wait_for_an_acknowledgement(client: WireClient, node_i
     (connection,) = gateway._server.server_state.connections
     plain = connection.transport.get_extra_info("socket")
     assert plain.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
+def test_an_event_loop_that_hangs_is_no_answer(
+    client: WireClient, node_id: str, gateway: GatewayServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "STUCK_SECONDS", 1.0)
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def hang(_node: object) -> None:
+        hangs.set()
+        assert goes_on.wait(30)
+
+    monkeypatch.setattr(gateway.heartbeats, "beat", hang)
+    with ThreadPoolExecutor(1) as threads:
+        call = threads.submit(client.heartbeat, node_id)
+        assert hangs.wait(30)
+        until(lambda: not gateway.answers)
+        goes_on.set()
+        assert call.result(30).status == 200
+    until(lambda: gateway.answers)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

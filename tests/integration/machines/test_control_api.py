@@ -67,6 +67,9 @@ def test_a_machine_is_cut_off_and_mended_stopped_and_started_renamed_and_replace
     assert world.node_names == ["another"]
     assert heard("preempt", wait=TIMES.spot_notice_seconds) == 0
     assert world.machines.running() == ()
+    other = world.launch(2)
+    assert post(f"{control.url}/machines/{other.instance_id}/lose")[0] == 202
+    assert world.machines.running() == ()
 
 
 @pytest.mark.parametrize(

@@ -227,6 +227,14 @@ def test_another_machine_of_the_same_name_has_a_fresh_disk_and_other_gpus(world:
     assert world.ready == [machine.instance_id]
 
 
+def test_a_lost_machine_is_what_its_cloud_hears_of(world: VirtualWorld) -> None:
+    machine = world.join_one()
+    told: list[str] = []
+    world.machines.reclaim = told.append
+    world.machines.lose(machine.instance_id)
+    assert told == [machine.instance_id]
+
+
 def test_a_machine_that_is_not_there_is_refused_whatever_is_asked_of_it(world: VirtualWorld) -> None:
     ended = world.launch()
     world.machines.terminate(ended.instance_id)
@@ -234,6 +242,7 @@ def test_a_machine_that_is_not_there_is_refused_whatever_is_asked_of_it(world: V
     for instance_id in (ended.instance_id, "i-unknown"):
         for call in (
             machines.preempt,
+            machines.lose,
             machines.cut_off,
             machines.stop,
             machines.start,

@@ -9,10 +9,9 @@ refunded twice or ended under a machine that stands, and once all is well again 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -26,8 +25,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.m
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, open_store, reservations
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.tables import tables
 from ansible_collections.better_compute.fleet.tests.support.joining_machines import held
-from ansible_collections.better_compute.fleet.tests.support.life.world import memory_folder
 from ansible_collections.better_compute.fleet.tests.support.living_pool import LivingMachine, LivingPool
+from ansible_collections.better_compute.fleet.tests.support.memory_folder import memory_folder
 from ansible_collections.better_compute.fleet.tests.support.prepared_databases import copy_of
 from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
 
@@ -79,13 +78,12 @@ class WatchedPool(LivingPool):
         ended = [one for one in all_of_them if one.state not in (ReservationState.BOUND, ReservationState.PENDING)]
         assert len(list(refunds)) == len(ended)
         assert held(self.store, self.pool) == len(all_of_them) - len(ended)
-        standing = {node.id for node in self.nodes()}
+        standing = {node.id: node for node in self.nodes()}
         machines = {machine.node_id: machine for machine in self.machines.values()}
         for one in all_of_them:
             if one.state == ReservationState.BOUND:
                 assert one.node_id in standing
-                machine = machines.get(one.node_id)
-                self.booked_on.setdefault(one.id, (machine, machine.uid if machine else None))
+                self.booked_on.setdefault(one.id, (machines.get(one.node_id), standing[one.node_id].node_uid))
         for one in ended:
             machine, uid = self.booked_on.pop(one.id, (None, None))
             stands = machine is not None and self.machines.get(machine.name) is machine and machine.uid == uid
@@ -150,7 +148,7 @@ class Lives(RuleBasedStateMachine):
         if held(self.pool.store, self.pool.pool) < 8:
             self.pool.book()
 
-    @rule(seconds=st.sampled_from([5, 20, 40, 90]))
+    @rule(seconds=st.sampled_from([10, 20, 40, 90]))
     def time_passes(self, seconds: int) -> None:
         self.pool.tick(seconds=seconds)
 
@@ -181,10 +179,18 @@ def memory_store(sqlite_template: Path, clock: HandClock) -> Iterator[Store]:
 def test_whatever_happens_to_machines_nobody_who_talks_is_retired_or_left_out(
     memory_store: Store, clock: HandClock
 ) -> None:
-    lives: Callable[[], Any] = lambda: Lives(memory_store, clock)  # noqa: E731 -- the runner wants to call a class
+    class LivesOnThisStore(Lives):
+        def __init__(self) -> None:
+            super().__init__(memory_store, clock)
+
     run_state_machine_as_test(
-        lives,
+        LivesOnThisStore,
+        # Always the same ones: a life has ids of its own at each turn, which shrinking would take for flakiness.
         settings=settings(
-            max_examples=8, stateful_step_count=25, deadline=None, suppress_health_check=list(HealthCheck)
+            max_examples=8,
+            stateful_step_count=20,
+            derandomize=True,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
         ),
     )

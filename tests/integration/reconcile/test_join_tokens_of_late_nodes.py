@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.better_compute.fleet.emulators.engine import Error
 from ansible_collections.better_compute.fleet.emulators.neighbours import Machine
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.names import (
     AGENT_NAMESPACE,
@@ -23,10 +24,13 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster
     JOIN_SECRET_KEY,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import JoinToken
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import join_tokens, work
 from ansible_collections.better_compute.fleet.tests.integration.reconcile.conftest import MakeFleet
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet
 from ansible_collections.better_compute.fleet.tests.support.life.world import document
+
+FORBIDDEN = Error(status=403, code="Forbidden", message="daemonsets are none of your business")
 
 SELDOM = {"BC_FLEET_RECONCILE_CONVERGING_SECONDS": "300"}
 """Passes come when something happened, and else every five minutes: hours go by faster."""
@@ -198,3 +202,25 @@ def test_a_node_that_goes_before_it_joins_takes_its_use_along_and_retires_nobody
     live_watched(fleet, until=all_joined(fleet, 3), minutes=10)
     assert (fleet.view().record.nodes_joined, used(fleet)) == (3, 3), "the machines in their place have joined"
     assert (fleet.events("node.retired"), tokens(fleet), secret(fleet)) == ((), [], None)
+
+
+def test_while_bcd_cannot_be_applied_a_token_that_stands_goes_when_all_joined_and_no_first_one_is_made(
+    fleet: Fleet,
+) -> None:
+    machines = fleet.scene.world.machines
+    [mute] = scaled_to(fleet, 2)
+    machines.cut_off(mute.instance_id)
+    live_watched(fleet, until=lambda: fleet.view().record.waiting_nodes == 1, minutes=6)
+    fleet.scene.engine.faults.add("kubernetes", "GET daemonsets", FORBIDDEN, times=None)
+    machines.cut_off(mute.instance_id, cut=False)
+    live_watched(fleet, until=lambda: fleet.view().record.nodes_joined == 2, minutes=6)
+    assert (fleet.view().record.state, tokens(fleet), secret(fleet)) == (SubstrateState.ERROR, [], None)
+
+    [late] = scaled_to(fleet, 3)
+    machines.cut_off(late.instance_id)
+    fleet.live(until=lambda: fleet.view().record.waiting_nodes == 1, minutes=6)
+    assert (minted(fleet), secret(fleet)) == (2, None), "there may be no bcd to read it"
+    fleet.scene.engine.faults.clear()
+    machines.cut_off(late.instance_id, cut=False)
+    fleet.live(until=all_joined(fleet, 3), minutes=10)
+    assert (fleet.view().record.nodes_joined, used(fleet)) == (3, 3)

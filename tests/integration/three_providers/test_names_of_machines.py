@@ -9,16 +9,24 @@ that nothing happens to.
 
 from __future__ import annotations
 
+import base64
 import re
 from typing import Final
 
 import pytest
 
+from ansible_collections.better_compute.fleet.emulators.kubernetes import EmulatedCluster
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.names import (
+    AGENT_NAMESPACE,
+    JOIN_SECRET,
+    JOIN_SECRET_KEY,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolNode, Reservation
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ReservationState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import NodeState, ReservationState
 from ansible_collections.better_compute.fleet.tests.support.life.clouds import AWS, DOKS, GKE, Cloud
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_on_clouds import FleetOnClouds
+from ansible_collections.better_compute.fleet.tests.support.wire_client import wire_client
 
 NODE_NAMES: Final = {
     AWS: r"ip-[0-9-]+\.ec2\.internal",
@@ -51,11 +59,23 @@ def book_on(fleet: Fleet, name: str) -> Reservation:
     return mine
 
 
-def uid_in_cluster(fleet: Fleet, name: str) -> str:
-    """The UID of the Node of that name."""
+def inside(fleet: Fleet) -> EmulatedCluster:
+    """What is in the cluster."""
     cluster = fleet.scene.world.apis.cluster(fleet.scene.world.machines.running()[0].cluster)
     assert cluster is not None
-    return next(str(node["metadata"]["uid"]) for node in cluster.nodes() if node["metadata"]["name"] == name)
+    return cluster
+
+
+def uid_in_cluster(fleet: Fleet, name: str) -> str:
+    """The UID of the Node of that name."""
+    return next(str(node["metadata"]["uid"]) for node in inside(fleet).nodes() if node["metadata"]["name"] == name)
+
+
+def join_token(fleet: Fleet) -> str:
+    """What lies in the cluster's Secret."""
+    secret = inside(fleet).read("Secret", JOIN_SECRET, AGENT_NAMESPACE)
+    assert secret is not None
+    return base64.b64decode(secret["data"][JOIN_SECRET_KEY]).decode()
 
 
 def joined_again(fleet: Fleet, name: str, before: PoolNode) -> bool:
@@ -64,7 +84,7 @@ def joined_again(fleet: Fleet, name: str, before: PoolNode) -> bool:
     return node is not None and node.node_uid != before.node_uid and fleet.at_rest() and len(fleet.nodes()) == 2
 
 
-def test_what_a_host_calls_itself_does_not_matter_to_a_bcd_that_reports_its_node(
+def test_a_node_is_found_by_the_name_that_bcd_reports_or_else_by_its_host_name_in_lower_case(
     clouds: FleetOnClouds, cloud: Cloud
 ) -> None:
     fleet, machines = clouds.fleet, clouds.place.world.machines
@@ -72,17 +92,24 @@ def test_what_a_host_calls_itself_does_not_matter_to_a_bcd_that_reports_its_node
     while len(machines.running()) < 2:
         fleet.run_due()
         fleet.scene.clock.advance(1)
-    names = sorted(machine.node_name for machine in machines.running())
-    for number, machine in enumerate(machines.running()):
-        machines.rename(machine.instance_id, hostname=f"DHCP-{number}.Corp.Example")
-    clouds.live_until_joined(2)
+    strange, older = machines.running()
+    machines.rename(strange.instance_id, hostname="DHCP-17.Corp.Example")
+    machines.cut_off(older.instance_id)
+    fleet.live(until=lambda: fleet.view().record.nodes_joined == 1 == fleet.view().record.waiting_nodes, minutes=10)
+
+    # The other machine has a bcd that does not report its Node, on a host whose name is the Node's, but for the case.
+    with wire_client(fleet.scene.gateway.port) as old_bcd:
+        inventory = {"os": {}, "gpus": [{"id": "GPU-old", "model": "NVIDIA H100"}]}
+        reply = old_bcd.join(token=join_token(fleet), hostname=older.node_name.upper(), inventory=inventory)
+    assert reply.status == 200, reply.body
+    fleet.run_due()
     nodes = fleet.nodes()
-    assert sorted(nodes) == names
-    assert all(re.fullmatch(NODE_NAMES[cloud], name) for name in names), names
-    assert {node.hostname for node in nodes.values()} == {"DHCP-0.Corp.Example", "DHCP-1.Corp.Example"}
-    assert {name: node.node_uid for name, node in nodes.items()} == {
-        name: uid_in_cluster(fleet, name) for name in nodes
+    assert {name: (node.hostname, node.state) for name, node in nodes.items()} == {
+        strange.node_name: ("DHCP-17.Corp.Example", NodeState.MATCHED),
+        older.node_name: (older.node_name.upper(), NodeState.MATCHED),
     }
+    assert all(re.fullmatch(NODE_NAMES[cloud], name) for name in nodes), nodes.keys()
+    assert all(node.node_uid == uid_in_cluster(fleet, name) for name, node in nodes.items())
 
 
 def test_another_machine_of_the_same_name_is_a_node_of_its_own_and_ends_the_old_ones_bookings(

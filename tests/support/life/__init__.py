@@ -9,9 +9,10 @@ killed, life.py plays the phases, outcome.py tells what they led to.
 
 from __future__ import annotations
 
+from ..memory_folder import memory_folder
 from .life import Ended, Life
 from .outcome import accepted, remains, standing
 from .points import Point
-from .world import Scene, memory_folder, scene
+from .world import Scene, scene
 
 __all__ = ["Ended", "Life", "Point", "Scene", "accepted", "memory_folder", "remains", "scene", "standing"]

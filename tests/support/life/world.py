@@ -102,17 +102,6 @@ class WrongClock:
 
 
 @contextmanager
-def memory_folder() -> Iterator[Path]:
-    """A folder in memory where the system has one: a commit then costs no turn of a disk."""
-    memory = Path("/dev/shm")
-    folder = Path(tempfile.mkdtemp(prefix="bc-life-", dir=memory if memory.is_dir() else None))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
-
-
-@contextmanager
 def scene(
     database_url: str,
     *,

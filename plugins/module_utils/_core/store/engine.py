@@ -37,6 +37,11 @@ IDLE_TIMEOUT_SECONDS = 60
 
 CONNECT_TIMEOUT_SECONDS = 5
 
+_SILENCE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 20_000}
+"""A server whose host went away without a word is given up after about as long as a statement may take. Without it a
+connection waits for ever: the statement's own limit is the server's to keep. Seconds, the last in milliseconds; libpq
+(PostgreSQL, "Parameter Key Words") has nothing to do with them on a unix socket."""
+
 _KEPT_CONNECTIONS = 8
 """To a SQLite file, each with three open files: one writes at a time, and reads are short. More are closed again."""
 
@@ -148,9 +153,8 @@ def _postgresql_arguments(url: URL) -> dict[str, Any]:
     options = " ".join(f"-c {name}={seconds}s" for name, seconds in limits.items())
     given = url.query.get("options")
     arguments: dict[str, Any] = {"options": f"{options} {given}" if isinstance(given, str) else options}
-    if "connect_timeout" not in url.query:
-        arguments["connect_timeout"] = CONNECT_TIMEOUT_SECONDS
-    return arguments
+    ours = {"connect_timeout": CONNECT_TIMEOUT_SECONDS, **_SILENCE}
+    return arguments | {name: value for name, value in ours.items() if name not in url.query}
 
 
 def read_only_options(engine: Engine) -> dict[str, Any]:

@@ -25,6 +25,15 @@ def live_tokens(tx: Tx, pool_id: PoolId) -> tuple[JoinToken, ...]:
     return tuple(_token(row) for row in tx.rows(chosen.order_by(table.c.created_at, table.c.id)))
 
 
+def live_hashes(tx: Tx) -> frozenset[str]:
+    """SHA-256 of every pool's tokens that are neither revoked nor expired."""
+    from sqlalchemy import select
+
+    table = tables().join_tokens
+    chosen = select(table.c.token_hash).where(table.c.revoked_at.is_(None), table.c.expires_at > tx.now)
+    return frozenset(row.token_hash for row in tx.rows(chosen))
+
+
 def token_by_hash(tx: Tx, token_hash: str) -> JoinToken | None:
     """The token of this SHA-256, live or not."""
     row = tx.row(_by_hash(), {"of_hash": token_hash})
