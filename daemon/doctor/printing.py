@@ -41,9 +41,13 @@ def print_lines(examination: Examination, *, to: IO[str]) -> None:
     problems, warnings = examination.count(Verdict.PROBLEM), examination.count(Verdict.WARNING)
     well = "" if problems or warnings else "all is well: "
     not_checked = examination.count(Verdict.NOT_CHECKED)
-    summary = f"{well}{problems} problems, {warnings} warnings, {not_checked} not checked"
+    summary = f"{well}{_counted(problems, 'problem')}, {_counted(warnings, 'warning')}, {not_checked} not checked"
     console.print(Text(summary), soft_wrap=True)
 
 
 def _told(check: Check) -> str:
     return f"{check.about}: {check.message}" + (f" -- {check.cure}" if check.cure else "")
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")

@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.better_compute.fleet.daemon.command_line import main
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ClusterState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import clusters, fleet, open_store
+from ansible_collections.better_compute.fleet.tests.support import rows
 
 
 @pytest.fixture(autouse=True)
@@ -110,6 +113,22 @@ def test_status_of_an_empty_fleet(settings: Path, capsys: pytest.CaptureFixture[
     assert "No pool has a substrate yet" in capsys.readouterr().out
     assert main(["status", "--json", "--settings", str(settings)]) == 0
     assert json.loads(capsys.readouterr().out) == {"substrates": [], "clusters": [], "self_check": []}
+
+
+def test_status_lists_a_cluster_without_a_pool(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = open_store(f"sqlite:///{settings.parent / 'fleet.db'}")
+    account = rows.account()
+    with store.write() as tx:
+        fleet.put_account(tx, account)
+        clusters.add_cluster(tx, rows.cluster(None, account_id=account.id, name="build"))
+        clusters.add_cluster(tx, rows.cluster(None, account_id=account.id, name="gone", state=ClusterState.DELETED))
+    store.close()
+    assert main(["status", "--settings", str(settings)]) == 0
+    shown = capsys.readouterr().out
+    assert "build" in shown
+    assert "gone" not in shown
+    assert main(["status", "--json", "--settings", str(settings)]) == 0
+    assert [cluster["name"] for cluster in json.loads(capsys.readouterr().out)["clusters"]] == ["build"]
 
 
 def test_once_says_that_nothing_is_due(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,7 +54,7 @@ def check_due_times(names: Mapping[str, str], due: Mapping[str, datetime], *, no
         return Check(about="passes", verdict=Verdict.OK, message="none is overdue")
     since, _name = late[0]
     named = _some([name for _since, name in late])
-    message = f"{len(late)} are due and nobody works on them, the first since {since:%Y-%m-%d %H:%M} UTC: {named}"
+    message = f"due since {since:%Y-%m-%d %H:%M} UTC or later, and nobody is at work: {named}"
     cure = f"{_START}; where one runs, read its log, or raise workers in [reconcile]"
     return Check(about="passes", verdict=Verdict.PROBLEM, message=message, cure=cure)
 

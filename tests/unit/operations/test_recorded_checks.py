@@ -1,0 +1,125 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the doctor says by the records alone, and how it asks many things within one time."""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime, timedelta
+
+import pytest
+
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Check, Verdict
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import Listening
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import ClusterOutputs
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ClusterState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.at_once import ask_all
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.endpoints import (
+    check_endpoints,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.recorded import (
+    check_clusters,
+    check_due_times,
+    check_gateway_mark,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.views import ClusterView
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
+from ansible_collections.better_compute.fleet.tests.support import rows
+
+NOW = rows.START + timedelta(hours=1)
+
+
+def pool() -> SubstrateView:
+    record = rows.pool()
+    substrate = rows.substrate(record.id, rows.cluster(record.id))
+    return SubstrateView(pool=record.name, provider="aws", account="aws-main", record=substrate, ready=True)
+
+
+def heard(**ago: float) -> Listening:
+    return Listening(since=rows.START, heard_at=NOW - timedelta(**ago))
+
+
+@pytest.mark.parametrize(
+    ("mark", "pools", "verdict"),
+    [
+        (heard(seconds=59), 1, Verdict.OK),
+        (heard(seconds=61), 1, Verdict.PROBLEM),
+        (heard(seconds=61), 0, Verdict.WARNING),
+        (None, 1, Verdict.PROBLEM),
+        (None, 0, Verdict.WARNING),
+    ],
+)
+def test_a_gateway_that_left_no_mark_for_a_minute_is_a_problem_where_there_are_pools(
+    mark: Listening | None, pools: int, verdict: Verdict
+) -> None:
+    check = check_gateway_mark([pool()] * pools, mark, now=NOW)
+    assert check.verdict == verdict
+    assert ("`bc-fleetd run`" in check.cure) == (verdict != Verdict.OK)
+
+
+def due(**minutes_ago: float) -> Check:
+    times = {name: NOW - timedelta(minutes=minutes) for name, minutes in minutes_ago.items()}
+    return check_due_times({name: f"pool {name}" for name in times}, times, now=NOW)
+
+
+def test_what_has_been_due_for_five_minutes_is_named_the_longest_first() -> None:
+    assert due(a=4, b=-5).verdict == Verdict.OK
+    check = due(a=4, b=6, c=30)
+    assert check.verdict == Verdict.PROBLEM
+    assert check.message.startswith(f"due since {NOW - timedelta(minutes=30):%Y-%m-%d %H:%M} UTC")
+    assert check.message.endswith(": pool c, pool b")
+
+
+def test_of_many_pools_a_few_are_named() -> None:
+    many = {f"p{number:03}": 10.0 for number in range(500)}
+    assert due(**many).message.endswith(": pool p000, pool p001, pool p002, pool p003, pool p004 and 495 more")
+
+
+def test_what_somebody_works_on_is_not_overdue() -> None:
+    assert check_due_times({}, {"a": datetime.min.replace(tzinfo=NOW.tzinfo)}, now=NOW).verdict == Verdict.OK
+
+
+@pytest.mark.parametrize(
+    ("state", "message", "verdicts"),
+    [
+        (ClusterState.ERROR, "no such zone", [Verdict.PROBLEM]),
+        (ClusterState.READY, "out of reach", [Verdict.WARNING]),
+        (ClusterState.READY, "", []),
+        (ClusterState.PROVISIONING, "waits", []),
+    ],
+)
+def test_a_tenants_cluster_is_named_with_its_tenant(state: ClusterState, message: str, verdicts: list[Verdict]) -> None:
+    record = rows.cluster(None, name="build", tenant_id=TenantId("acme"), state=state, message=message)
+    found = check_clusters([ClusterView(record=record, account=None, pool=None, node_pools=())])
+    assert [check.verdict for check in found] == verdicts
+    assert [check.about for check in found] == ["cluster build of acme"] * len(verdicts)
+
+
+def test_clusters_for_which_there_is_no_time_are_not_checked() -> None:
+    outputs = ClusterOutputs(
+        endpoint="https://127.0.0.1:1",
+        ca_pem="",
+        version="1.34",
+        location="us-east-1",
+        node_version="1.34",
+        global_id=None,
+    )
+    cluster = rows.cluster(None, outputs=outputs)
+    [late] = check_endpoints([cluster], named={cluster.id: "cluster build"}, seconds=0)
+    assert late.verdict == Verdict.NOT_CHECKED
+    assert late.message == "1 of 1 were not asked within 0 s, cluster build among them"
+    [refused] = check_endpoints([cluster], named={cluster.id: "cluster build"})
+    assert (refused.about, refused.verdict) == ("cluster build", Verdict.PROBLEM)
+
+
+def test_who_does_not_answer_in_time_holds_nobody_up() -> None:
+    never = threading.Event()
+    questions = {"quick": lambda: "yes", "hangs": lambda: str(never.wait(30)), "other": lambda: "no"}
+    assert ask_all(questions, at_once=2, seconds=0.2, late="late") == {"quick": "yes", "hangs": "late", "other": "no"}
+    never.set()
+
+
+def test_no_question_is_no_answer() -> None:
+    assert ask_all({}, at_once=8, seconds=1, late="late") == {}
