@@ -55,8 +55,8 @@ and asks for it again: at Python's own 5 ms a join of a dozen statements, which 
 out, would take 60 ms beside a busy gateway, and the gateway as much to hear of its next request beside busy passes."""
 
 _GARBAGE = (10_000, 20, 10)
-"""How many new objects have the interpreter look for garbage, and how many such looks a look at older ones. Python's 700
-and 10 have it look at everything that is under way, a hundred times a second: a tenth of a heartbeat's cost."""
+"""How many new objects have the interpreter look for garbage, and how many such looks a look at older ones. By its own
+700 and 10 it looks at everything that is under way a hundred times a second: a tenth of a heartbeat's cost."""
 
 _GRACE_SECONDS = 10.0
 """For the steps in hand when the daemon is told to stop (design, section 9)."""
