@@ -178,7 +178,8 @@ class Gateway:
         except (httpcore.TimeoutException, httpcore.NetworkError, httpcore.ProtocolError, OSError) as error:
             # OSError covers the builtin TimeoutError and ssl.SSLError. Only a failure to connect is told in its own
             # words: what fails later may quote what was sent.
-            why = str(error) if isinstance(error, httpcore.ConnectError) else type(error).__name__
+            told = str(error) if isinstance(error, httpcore.ConnectError) else ""
+            why = told or type(error).__name__
             raise Unreachable(f"no answer from {self._settings.gateway}: {why}") from None
         return response.status, bytes(raw)
 

@@ -117,3 +117,32 @@ async def _nobody_listens(folder: Path) -> None:
 def test_nobody_listening_is_told_with_the_address(tmp_path: Path) -> None:
     with pytest.raises(GatewayError, match=r"no answer from https://localhost:\d+"):
         asyncio.run(_nobody_listens(tmp_path))
+
+
+async def _hung_up_on(folder: Path) -> str:
+    """What is told of a gateway that ends each connection before it has shaken hands."""
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    environ = {
+        "BCD_GATEWAY_URL": f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}",
+        "BCD_PINS": make_certificate().pin,
+        "BCD_NODE_NAME": "node",
+        "BCD_STATE_DIR": str(folder),
+        "BCD_JOIN_TOKEN_FILE": str(folder / "token"),
+    }
+    gateway = Gateway(read_settings(environ), Host())
+    try:
+        with pytest.raises(Unreachable) as told:
+            await gateway.heartbeat(identity=IDENTITY, node_id=NODE, inventory=None)
+    finally:
+        await gateway.aclose()
+        server.close()
+    return str(told.value)
+
+
+def test_a_gateway_that_hangs_up_is_told_with_a_reason(tmp_path: Path) -> None:
+    why = asyncio.run(_hung_up_on(tmp_path)).rpartition(": ")[2]
+    assert why.endswith("Error"), "the connection's error has no words of its own"
