@@ -217,5 +217,5 @@ def _look_after(servers: Sequence[WebServer], dispatcher: Dispatcher, signals: S
 
 def _open_many_files() -> None:
     """Take as many file descriptors as the system allows: each node keeps up to two connections open (wire)."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    _soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
