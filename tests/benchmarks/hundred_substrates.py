@@ -38,7 +38,7 @@ from .timing import Failed, run_process
 
 LAG: Final = Item(name="daemon.due_lag", unit="s", side=Bar.AT_MOST, bar=5.0)
 MEMORY: Final = Item(name="daemon.memory", unit="MB", side=Bar.AT_MOST, bar=1000.0)
-POOL_MEMORY: Final = Item(name="daemon.pool_memory", unit="KiB", side=Bar.AT_MOST, bar=2048.0)
+POOL_MEMORY: Final = Item(name="daemon.pool_memory", unit="KiB", side=Bar.AT_MOST, bar=4096.0)
 ITEMS: Final = (POOL_MEMORY, LAG, MEMORY)
 
 _PACKAGE: Final = "ansible_collections.better_compute.fleet"
