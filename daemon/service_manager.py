@@ -13,9 +13,9 @@ import socket
 from collections.abc import Mapping
 
 
-def notify(state: str, *, environ: Mapping[str, str] = os.environ) -> None:
+def notify(state: str, *, environ: Mapping[str, str] | None = None) -> None:
     """Send a state: `READY=1`, `STOPPING=1`, `WATCHDOG=1`, `STATUS=…`. That nobody listens is no fault."""
-    address = environ.get("NOTIFY_SOCKET", "")
+    address = (os.environ if environ is None else environ).get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")):
         return
     # A leading @ stands for the zero byte of Linux's abstract names.
@@ -28,8 +28,9 @@ def notify(state: str, *, environ: Mapping[str, str] = os.environ) -> None:
             return
 
 
-def watchdog_seconds(*, environ: Mapping[str, str] = os.environ) -> float | None:
+def watchdog_seconds(*, environ: Mapping[str, str] | None = None) -> float | None:
     """How often the service manager wants a `WATCHDOG=1`: half its patience. None when it does not watch."""
+    environ = os.environ if environ is None else environ
     microseconds = environ.get("WATCHDOG_USEC", "")
     if not microseconds.isdecimal() or environ.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return None

@@ -12,8 +12,8 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -73,12 +73,11 @@ class Api:
 
     def __init__(self, *, session: Session, metrics: Metrics | None = None) -> None:
         """Keep the doors. The arguments are the server's (server.py)."""
-        self._session = session
+        self._session = replace(session, sleep=partial(_sleep, session))
         self._metrics = metrics
         self._bad_tokens = BadTokens()
         self._calls = StoreCalls(name="api-store")
         self._slow = StoreCalls(name="api-cluster", at_once=_SLOW_AT_ONCE, seconds=_SLOW_SECONDS)
-        self._document = json.dumps(document(CALLS), indent=1).encode()
 
     def application(self) -> Starlette:
         """The ASGI application."""
@@ -131,11 +130,13 @@ class Api:
         if call.permission == Permission.KUBERNETES_UPDATE:
             what = f"{call.resource}.{call.method} by {caller.name} ({caller.token_id}) of tenant {caller.tenant_id}"
             _LOG.info("done: %s", what, extra={"address": vouched.address})
-        return Response(view.model_dump_json(by_alias=True), media_type="application/json")
+        # An answer may hold a credential.
+        headers = {"Cache-Control": "no-store"}
+        return Response(view.model_dump_json(by_alias=True), media_type="application/json", headers=headers)
 
     async def _describe(self, request: Request) -> Response:
         await read_body(request)
-        return Response(self._document, media_type="application/json")
+        return Response(_description(), media_type="application/json")
 
     async def _measure(self, metrics: Metrics, request: Request) -> Response:
         vouched = await self._vouched(request, Permission.METRICS_READ)
@@ -167,6 +168,18 @@ class Api:
         # Whoever may not do this for itself may not do it for anybody: said before the body is read.
         caller.require(permission, tenant_id=caller.tenant_id)
         return _Vouched(caller, address)
+
+
+@cache
+def _description() -> bytes:
+    return json.dumps(document(CALLS)).encode()
+
+
+def _sleep(session: Session, seconds: float) -> None:
+    """Wait for a cluster, unless the daemon is told to stop: a thread that waits would keep the process."""
+    if session.stopping.is_set():
+        raise OperationError(Code.UNAVAILABLE, "the API stops: come again")
+    session.sleep(seconds)
 
 
 async def _live(request: Request) -> Response:

@@ -19,21 +19,21 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking
     bookings_for_nodes,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code, OperationError
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolNode
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import NodeIdentity
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import authenticate
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
-_TOGETHER_SECONDS: Final = 0.02
-"""For which the first caller of a read waits for others. A read costs a millisecond of processor time, whoever many it
-is for: fifty a second are a twentieth of a core, five hundred would be half of one."""
+_TOGETHER_SECONDS: Final = 0.04
+"""For which the first caller of a read waits for others. A read costs a millisecond or two of processor time, whoever
+many it is for: twenty-five a second are a few hundredths of a core, five hundred would be most of one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """A node that calls, and what stands on it."""
 
-    node: PoolNode
+    node: NodeIdentity
     standing: Bookings
 
 

@@ -79,7 +79,7 @@ def read_bearer(request: Request) -> Secret:
     Raises:
         Refused: 401 when there is none, or it cannot be one.
     """
-    scheme, _, credential = request.headers.get("authorization", "").partition(" ")
+    scheme, _blank, credential = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer" or not 1 <= len(credential) <= BEARER_CHARACTERS or not credential.isascii():
         raise Refused(401, Code.UNAUTHENTICATED, "expected 'Authorization: Bearer' with a credential")
     return Secret(credential)

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 import uvicorn
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from ..errors import CannotListen, NoCertificate
 from .certificate import Certificate
@@ -47,7 +47,7 @@ _BACKLOG = 2048
 class Served(Protocol):
     """What a server serves: lives in its event loop."""
 
-    def application(self) -> Starlette:
+    def application(self) -> ASGIApp:
         """The ASGI application."""
 
     def stop_waiting(self) -> None:
@@ -165,6 +165,9 @@ def _config(served: Served, certificate: Certificate) -> uvicorn.Config:
     )
     try:
         config.load()
+        if config.ssl is not None:
+            # bcd resumes no session: tickets would be two more messages of each handshake, and memory.
+            config.ssl.num_tickets = 0
     except OSError as error:  # ssl.SSLError is one
         raise NoCertificate(f"the gateway's certificate {certificate.certificate_file} and key: {error}") from error
     return config

@@ -50,7 +50,7 @@ _REAL_CLUSTERS: Final = 4
 _REAL: Final = _REAL_CLUSTERS * _NODES_A_ZONE * _ZONES
 """Nodes whose machine runs the real bcd."""
 
-_JOINS_PER_SECOND: Final = 60
+_JOINS_PER_SECOND: Final = 50
 _HEARTBEATS_PER_SECOND: Final = 500
 _SECONDS: Final = 90
 """A pass a minute for each pool, and some more of them: what fell due meanwhile has been passed over then."""

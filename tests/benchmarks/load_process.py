@@ -28,6 +28,9 @@ _SEED: Final = 6
 _PATIENCE_SECONDS: Final = 90
 """For the last replies of a phase: more than any may take."""
 
+_LONG_PATIENCE_SECONDS: Final = 600
+"""For machines that come again until they have joined."""
+
 _AGAIN_SECONDS: Final = 1.0
 
 _POLL_SECONDS: Final = 30
@@ -90,7 +93,8 @@ class Load:
         began = resource.getrusage(resource.RUSAGE_SELF)
         machines = [(token, Machine(gateway=phase.gateway, name=name)) for token, name in phase.joins]
         beating = cycle(list(self._joined)) if self._joined else None
-        patience = phase.seconds + len(machines) / (phase.joins_per_second or 1) + _PATIENCE_SECONDS
+        patience = phase.seconds + len(machines) / (phase.joins_per_second or 1)
+        patience += _LONG_PATIENCE_SECONDS if phase.patient else _PATIENCE_SECONDS
         with suppress(TimeoutError):
             async with asyncio.timeout(patience), asyncio.TaskGroup() as tasks:
                 joins = (self._join(machine, token, phase) for token, machine in machines)

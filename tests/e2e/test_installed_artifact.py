@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -171,7 +172,7 @@ def test_the_tarball_holds_the_collection_and_nothing_of_how_it_is_made(tarball:
         names = [member.name for member in archive]
         files = [member.name for member in archive if member.isfile()]
     parts = {"/".join(name.split("/")[:2]) if "/" in name else name for name in files}
-    whole = ("plugins/", "roles/", "examples/", "docs/", "changelogs/")
+    whole = ("plugins/", "daemon/", "roles/", "examples/", "docs/", "changelogs/")
     assert {part for part in parts if not part.startswith(whole)} == {
         "FILES.json",
         "LICENSE",
@@ -181,6 +182,7 @@ def test_the_tarball_holds_the_collection_and_nothing_of_how_it_is_made(tarball:
         "meta/execution-environment.yml",
         "meta/runtime.yml",
         "playbooks/fleet.yml",
+        "pyproject.toml",
         "tests/config.yml",
     }
     assert [name for name in names if name.endswith((".pyc", "__pycache__", ".tar.gz")) or "/." in name] == []
@@ -240,6 +242,22 @@ def test_every_module_has_its_page(at_desk: Newcomer) -> None:
         assert page["doc"]["filename"].startswith(str(collection(at_desk))), name
         assert any(name in task for task in yaml.safe_load(page["examples"])), name
         assert page["return"], name
+
+
+def test_the_installed_collection_builds_the_same_wheel_as_the_checkout(
+    at_desk: Newcomer, tree: Path, tmp_path: Path
+) -> None:
+    def files_of(source: Path, folder: str) -> set[str]:
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-index"]
+        command = [*pip, "--no-deps", "--no-build-isolation", "-w", str(tmp_path / folder), str(source)]
+        subprocess.run(command, check=True)
+        (wheel,) = (tmp_path / folder).glob("*.whl")
+        return set(zipfile.ZipFile(wheel).namelist())
+
+    # Galaxy puts a manifest in the place of galaxy.yml.
+    assert files_of(tree, "checkout") - files_of(collection(at_desk), "installed") == {
+        "ansible_collections/better_compute/fleet/galaxy.yml"
+    }
 
 
 def test_the_wheel_alone_gives_bc_fleetd_and_the_modules(tmp_path: Path, tree: Path) -> None:

@@ -24,7 +24,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.better_compute.fleet.tests.support.tree_copy import CHECKOUT, copy_tree
+from ansible_collections.better_compute.fleet.tests.support.tree_copy import CHECKOUT
 
 pytestmark = pytest.mark.e2e
 
@@ -49,7 +49,7 @@ class Host:
         """Run the role; what Ansible printed."""
         variables = {
             "ansible_python_interpreter": sys.executable,
-            "fleetd_wheel": str(next(self.folder.glob("wheels/*.whl"))),
+            "fleetd_build_arguments": ["--no-build-isolation", "--no-index"],
             "fleetd_pip_arguments": "--no-index --no-deps",
             "fleetd_python": sys.executable,
             "fleetd_venv": str(self.folder / "opt" / "venv"),
@@ -89,11 +89,8 @@ class Host:
 
 @pytest.fixture(scope="module")
 def host(tmp_path_factory: pytest.TempPathFactory) -> Host:
-    """With the wheel at hand, and with the libraries of this environment for every Python: there is no index here."""
+    """With the libraries of this environment for every Python: there is no index here."""
     folder = tmp_path_factory.mktemp("host")
-    copy_tree(folder / "tree")
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet", "--no-index", "--no-deps"]
-    subprocess.run([*pip, "--no-build-isolation", "-w", folder / "wheels", folder / "tree"], check=True)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("BC_FLEET_", "ANSIBLE_"))}
     environment = {
         **kept,

@@ -11,12 +11,13 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.better_compute.fleet.daemon.api import ApiServer, api_of
-from ansible_collections.better_compute.fleet.daemon.api.application import BODY_BYTES
+from ansible_collections.better_compute.fleet.daemon.api.application import BODY_BYTES, Api
 from ansible_collections.better_compute.fleet.daemon.errors import CannotListen
 from ansible_collections.better_compute.fleet.daemon.web import store_calls
 from ansible_collections.better_compute.fleet.daemon.web.certificate import Certificate
 from ansible_collections.better_compute.fleet.daemon.web.protocol import HEAD_BYTES
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import OperationError
 from ansible_collections.better_compute.fleet.tests.support.api_client import ApiClient, api_client
 from ansible_collections.better_compute.fleet.tests.support.node_pool_desk import Desk
 
@@ -76,6 +77,15 @@ def test_a_sign_of_life_and_the_description_are_for_everybody(api: ApiServer) ->
 def test_a_database_that_does_not_answer_in_time_is_told(caller: ApiClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_calls, "_SECONDS", 0.0)
     assert caller.call(LIST, BODY).told == (503, "UNAVAILABLE")
+
+
+def test_a_call_that_waits_for_a_cluster_gives_up_when_the_daemon_stops(api: ApiServer, desk: Desk) -> None:
+    served = api._served
+    assert isinstance(served, Api)
+    served._session.sleep(0)
+    desk.session.stopping.set()
+    with pytest.raises(OperationError, match="the API stops: come again"):
+        served._session.sleep(3600)
 
 
 def test_without_its_section_there_is_no_api(desk: Desk, certificate: Certificate) -> None:

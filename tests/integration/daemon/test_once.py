@@ -12,6 +12,7 @@ from datetime import timedelta
 import pytest
 
 from ansible_collections.better_compute.fleet.daemon.once import run_due
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.pass_end import PassEnd, PassOutcome
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import Lease, PoolRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
@@ -38,10 +39,11 @@ def test_a_pool_that_is_due_again_at_once_has_one_pass(
     pools = due_pools(2)
     ran: list[str] = []
 
-    def due_again(_doors: object, lease: Lease) -> None:
+    def due_again(_doors: object, lease: Lease) -> PassEnd:
         ran.append(lease.unit)
         with clocked_store.write(lease=lease) as tx:
             work.release(tx, lease, tx.now)
+        return PassEnd(outcome=PassOutcome.OVERTAKEN)
 
     monkeypatch.setattr(
         "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass", due_again
@@ -59,11 +61,12 @@ def test_a_pool_in_error_is_not_well(
 ) -> None:
     due_pools(1)
 
-    def fails(_doors: object, lease: Lease) -> None:
+    def fails(_doors: object, lease: Lease) -> PassEnd:
         with clocked_store.write(lease=lease) as tx:
             (record,) = substrates.substrates(tx)
             substrates.put_substrate(tx, replace(record, state=SubstrateState.ERROR, message="no such zone"))
             work.release(tx, lease, tx.now + timedelta(minutes=5))
+        return PassEnd(outcome=PassOutcome.ERROR)
 
     monkeypatch.setattr(
         "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass", fails

@@ -43,7 +43,8 @@ def bookings_for_nodes(tx: Tx, node_ids: Collection[NodeId]) -> dict[NodeId, Boo
     A node that is unknown or retired has nothing booked.
     """
     found = reservations.bookings_of_nodes(tx, node_ids)
-    return {node_id: _bookings(found.get(node_id, ())) for node_id in node_ids}
+    nothing = _bookings(())
+    return {node_id: _bookings(found[node_id]) if node_id in found else nothing for node_id in node_ids}
 
 
 def _bookings(found: Iterable[Reservation]) -> Bookings:

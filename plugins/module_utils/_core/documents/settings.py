@@ -155,8 +155,8 @@ def read_settings(
         wrong |= known
     unreadable = bool(problems)
     unknown, came_from = _from_environment(values, environ)
-    problems += (problem for _, problem in unknown)
-    wrong |= {section for section, _ in unknown}
+    problems += (problem for _section, problem in unknown)
+    wrong |= {section for section, _problem in unknown}
     if database_url:
         _put(values, "store", "database_url", database_url)
         came_from.pop("store.database_url", None)

@@ -268,6 +268,16 @@ class PoolNode:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeIdentity:
+    """As much of a :class:`PoolNode` as says who calls."""
+
+    id: NodeId
+    pool_id: PoolId
+    identity_hash: str = field(repr=False)
+    last_seen_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JoinToken:
     """A hosted join token. The token itself is only in the cluster's Secret.
 

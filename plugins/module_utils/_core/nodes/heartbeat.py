@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from ..model.clock import Clock
 from ..model.ids import NodeId, PoolId
 from ..model.liveness import HEARTBEAT_SECONDS, is_connected, listened
-from ..model.records import PoolNode
+from ..model.records import NodeIdentity, PoolNode
 from ..model.secret import Secret
 from ..store import Store, Tx, gateways, pool_nodes, work
 
@@ -25,9 +25,9 @@ FLUSH_SECONDS = 2
 """How often the gateway is to flush: well within LISTENING_GAP_SECONDS, and seldom enough to cost nothing."""
 
 
-def authenticate(tx: Tx, identities: Collection[Secret]) -> dict[Secret, PoolNode]:
+def authenticate(tx: Tx, identities: Collection[Secret]) -> dict[Secret, NodeIdentity]:
     """The nodes whose bcds show these identities, out of one read. One that is no node's, or no longer, is left out."""
-    found = pool_nodes.nodes_by_identity(tx, (identity.sha256() for identity in identities))
+    found = pool_nodes.identities(tx, (identity.sha256() for identity in identities))
     nodes = ((identity, found.get(identity.sha256())) for identity in identities)
     return {identity: node for identity, node in nodes if node is not None and identity.matches(node.identity_hash)}
 
@@ -53,7 +53,7 @@ class Heartbeats:
         self._heard: dict[NodeId, _Heard] = {}
         self._returned: set[PoolId] = set()
 
-    def beat(self, node: PoolNode) -> None:
+    def beat(self, node: NodeIdentity | PoolNode) -> None:
         """A heartbeat of this node came in just now. A node that had been away makes its pool due at the next flush."""
         heard = _Heard(pool_id=node.pool_id, at=self._clock.now())
         with self._lock:

@@ -251,10 +251,12 @@ def report_inventory(
 
 
 def take_inventory(
-    store: Store, node: PoolNode, *, reported_node_name: str | None, devices: tuple[Device, ...]
+    store: Store, node_id: NodeId, *, reported_node_name: str | None, devices: tuple[Device, ...]
 ) -> None:
     """Record what a joined node's bcd says of its machine with a heartbeat; nothing is written when it is known."""
-    if (node.reported_node_name, node.devices) == (reported_node_name, devices):
+    with store.read() as tx:
+        node = pool_nodes.node(tx, node_id)
+    if node is None or (node.reported_node_name, node.devices) == (reported_node_name, devices):
         return
     with store.write() as tx:
         report_inventory(tx, node, hostname=node.hostname, reported_node_name=reported_node_name, devices=devices)

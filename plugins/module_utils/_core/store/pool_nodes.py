@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..model.ids import NodeId, PoolId
-from ..model.records import Device, PoolNode
+from ..model.records import Device, NodeIdentity, PoolNode
 from ..model.states import NodeState
 from .shapes import devices_of, plain_devices
 from .tables import tables
@@ -76,11 +76,28 @@ def node_by_identity(tx: Tx, identity_hash: str) -> PoolNode | None:
     return None if row is None else _node(row)
 
 
-def nodes_by_identity(tx: Tx, identity_hashes: Iterable[str]) -> dict[str, PoolNode]:
+def identities(tx: Tx, identity_hashes: Iterable[str]) -> dict[str, NodeIdentity]:
     """The nodes whose bcds show the secrets of these SHA-256s, by them, out of one read. No node, no entry."""
+    wanted = sorted(set(identity_hashes))
+    found: dict[str, NodeIdentity] = {}
+    for first in range(0, len(wanted), _IDS_PER_STATEMENT):
+        for row in tx.rows(_identified(), {"of_hashes": wanted[first : first + _IDS_PER_STATEMENT]}):
+            found[row.identity_hash] = NodeIdentity(
+                id=NodeId(row.id),
+                pool_id=PoolId(row.pool_id),
+                identity_hash=row.identity_hash,
+                last_seen_at=row.last_seen_at,
+            )
+    return found
+
+
+@cache
+def _identified() -> Select[Any]:
+    from sqlalchemy import bindparam, select
+
     table = tables().pool_nodes
-    found = (_node(row) for row in tx.rows_of(table.select(), table.c.identity_hash, identity_hashes))
-    return {node.identity_hash: node for node in found}
+    columns = (table.c.id, table.c.pool_id, table.c.identity_hash, table.c.last_seen_at)
+    return select(*columns).where(table.c.identity_hash.in_(bindparam("of_hashes", expanding=True)))
 
 
 def identity_hashes(tx: Tx) -> frozenset[str]:
