@@ -51,7 +51,7 @@ _FLUSH_SECONDS = 2.0
 
 _TURN_SECONDS = 0.0001
 """For which a thread keeps the interpreter to itself while others want it. Each statement of a transaction and each
-reading of a socket gives it up and asks for it again: at Python's own 5 ms a join of a dozen statements, which keeps all
+reading of a socket gives it up and asks for it again: at Python's own 5 ms a join of a dozen statements, which keeps
 other writers of a SQLite file out, would take 60 ms beside a busy gateway, and a request 20 ms beside busy passes."""
 
 _GARBAGE = (10_000, 20, 10)
