@@ -49,10 +49,10 @@ _TICK_SECONDS = 1.0
 _FLUSH_SECONDS = 2.0
 """Between two batches of heartbeats (nodes/heartbeat.py: FLUSH_SECONDS)."""
 
-_TURN_SECONDS = 0.0005
-"""For which a thread keeps the interpreter to itself while others want it. Each statement of a transaction gives it up
-and asks for it again: at Python's own 5 ms a join of a dozen statements, which keeps all other writers of a SQLite file
-out, would take 60 ms beside a busy gateway, and the gateway as much to hear of its next request beside busy passes."""
+_TURN_SECONDS = 0.0001
+"""For which a thread keeps the interpreter to itself while others want it. Each statement of a transaction and each
+reading of a socket gives it up and asks for it again: at Python's own 5 ms a join of a dozen statements, which keeps
+other writers of a SQLite file out, would take 60 ms beside a busy gateway, and a request 20 ms beside busy passes."""
 
 _GARBAGE = (10_000, 20, 10)
 """How many new objects have the interpreter look for garbage, and how many such looks a look at older ones. By its own

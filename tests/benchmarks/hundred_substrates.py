@@ -51,7 +51,6 @@ _REAL: Final = _REAL_CLUSTERS * _NODES_A_ZONE * _ZONES
 """Nodes whose machine runs the real bcd."""
 
 _JOINS_PER_SECOND: Final = 50
-_HEARTBEATS_PER_SECOND: Final = 500
 _SECONDS: Final = 90
 """A pass a minute for each pool, and some more of them: what fell due meanwhile has been passed over then."""
 
@@ -85,18 +84,17 @@ def _measure(world: _World, daemon: Daemon, load: Load, kept: Records) -> tuple[
     converged, setting_up = daemon.resident_bytes(), time.monotonic() - began
     _wait("uses of the tokens that are left", kept.places, _NODES - _REAL)
     phase = Phase(
-        gateway=daemon.gateway, joins=world.joins(), joins_per_second=_JOINS_PER_SECOND, patient=True, polls=True
+        gateway=daemon.gateway, joins=world.joins(), joins_per_second=_JOINS_PER_SECOND, patient=True, lively=True
     )
     if len(phase.joins) != _NODES - _REAL or not all(token for token, _name in phase.joins):
         raise Failed(f"{len(phase.joins)} Nodes wait for their machine, some of them without a token")
     joined = load.run(phase)
-    if joined.failed:
-        raise Failed(f"joins failed: {joined.failed}")
+    if len(joined.joins) != len(phase.joins):
+        raise Failed(f"{len(joined.joins)} of {len(phase.joins)} machines joined: {joined.failed}")
     _wait("joined machines in the records of passes", kept.counted, _NODES)
     spent = daemon.processor_seconds()
     with kept.watching() as lags:
-        beats = replace(phase, joins=(), seconds=_SECONDS, heartbeats_per_second=_HEARTBEATS_PER_SECOND)
-        measured = load.run(beats)
+        measured = load.run(replace(phase, joins=(), seconds=_SECONDS))
     share = (daemon.processor_seconds() - spent) / _SECONDS
     problems = [f"calls failed: {measured.failed}"] if measured.failed else []
     standing = (kept.ready(), kept.joined(), kept.counted())

@@ -33,6 +33,8 @@ _LONG_PATIENCE_SECONDS: Final = 600
 
 _AGAIN_SECONDS: Final = 1.0
 
+_BEAT_SECONDS: Final = 10.0
+
 _POLL_SECONDS: Final = 30
 """As bcd waits for its bookings."""
 
@@ -48,7 +50,8 @@ class Phase:
         joins_per_second: how many of them begin.
         heartbeats_per_second: of all machines that have joined, each in its turn.
         patient: whether a machine whose join fails tries again in a second, as bcd does.
-        polls: whether the machines that join wait for their bookings from then on, as bcd does.
+        lively: whether the machines that join do from then on as bcd does: wait for their bookings, and send a
+            heartbeat every ten seconds, which is measured whatever the phase.
     """
 
     gateway: Gateway
@@ -57,7 +60,7 @@ class Phase:
     joins_per_second: float = 0.0
     heartbeats_per_second: float = 0.0
     patient: bool = False
-    polls: bool = False
+    lively: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,11 +88,12 @@ class Load:
         """There is none yet."""
         self._joined: list[Machine] = []
         self._chance = random.Random(_SEED)
-        self._polls: list[asyncio.Task[None]] = []
+        self._lives: list[asyncio.Task[None]] = []
+        self._measured, self._failed = Measured(), Counter[str]()
 
     async def run(self, phase: Phase) -> Measured:
         """Do it."""
-        measured, failed = Measured(), Counter[str]()
+        measured, failed = self._measured, self._failed = Measured(), Counter[str]()
         began = resource.getrusage(resource.RUSAGE_SELF)
         machines = [(token, Machine(gateway=phase.gateway, name=name)) for token, name in phase.joins]
         beating = cycle(list(self._joined)) if self._joined else None
@@ -99,6 +103,7 @@ class Load:
             async with asyncio.timeout(patience), asyncio.TaskGroup() as tasks:
                 joins = (self._join(machine, token, phase) for token, machine in machines)
                 moments = self._moments(phase.joins_per_second)
+                tasks.create_task(asyncio.sleep(phase.seconds))
                 tasks.create_task(send(joins, moments, measured.joins, measured.late, failed, tasks))
                 if beating is not None and phase.heartbeats_per_second:
                     beats = (lambda one=machine: one.beat() for machine in beating)
@@ -111,8 +116,8 @@ class Load:
 
     def end(self) -> None:
         """Be gone, all at once."""
-        for poll in self._polls:
-            poll.cancel()
+        for life in self._lives:
+            life.cancel()
         for machine in self._joined:
             machine.end()
 
@@ -127,10 +132,33 @@ class Load:
                         raise
                     await asyncio.sleep(_AGAIN_SECONDS)
             self._joined.append(machine)
-            if phase.polls:
-                self._polls.append(asyncio.create_task(_poll(machine)))
+            if phase.lively:
+                self._lives += [asyncio.create_task(live) for live in (self._poll(machine), self._beat(machine))]
 
         return join
+
+    async def _poll(self, machine: Machine) -> None:
+        version = ""
+        while True:
+            try:
+                version = await machine.poll(version, wait_seconds=_POLL_SECONDS)
+            except CallFailed as error:
+                self._failed[str(error)] += 1
+                await asyncio.sleep(_AGAIN_SECONDS)
+
+    async def _beat(self, machine: Machine) -> None:
+        loop = asyncio.get_running_loop()
+        due = loop.time()
+        while True:
+            due += _BEAT_SECONDS
+            await asyncio.sleep(due - loop.time())
+            self._measured.late.append(loop.time() - due)
+            try:
+                await machine.beat()
+            except CallFailed as error:
+                self._failed[str(error)] += 1
+            else:
+                self._measured.heartbeats.append(loop.time() - due)
 
     def _moments(self, per_second: float, *, until: float | None = None) -> Iterator[float]:
         """Seconds from the beginning at which something is to be sent."""
@@ -140,12 +168,6 @@ class Load:
             if until is not None and moment > until:
                 return
             yield moment
-
-
-async def _poll(machine: Machine) -> None:
-    version = ""
-    while True:
-        version = await machine.poll(version, wait_seconds=_POLL_SECONDS)
 
 
 async def send(

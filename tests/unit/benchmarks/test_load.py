@@ -32,7 +32,7 @@ def test_what_the_load_says_is_what_the_wire_allows() -> None:
         load, at = Load(), Gateway(port=port_of(gateway), pin=gateway.certificate.pin)
         try:
             joins = tuple((TOKEN, f"ip-{number}.ec2.internal") for number in range(3))
-            joined = await load.run(Phase(gateway=at, joins=joins, joins_per_second=1000, polls=True))
+            joined = await load.run(Phase(gateway=at, joins=joins, joins_per_second=1000, lively=True))
             beats = await load.run(Phase(gateway=at, seconds=0.1, heartbeats_per_second=200))
         finally:
             load.end()
