@@ -84,7 +84,7 @@ class Wrong:
 
 
 class _Left(Enum):
-    """A value that no body has, with one name in every process: tests that run side by side are found by their names."""
+    """A value that no body has, with one name in every process, because a test is found by its name."""
 
     OUT = "left out"
 
