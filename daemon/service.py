@@ -56,7 +56,7 @@ other writers of a SQLite file out, would take 60 ms beside a busy gateway, and 
 
 _GARBAGE = (10_000, 20, 10)
 """How many new objects have the interpreter look for garbage, and how many such looks a look at older ones. By its own
-700 and 10 it looks at everything that is under way a hundred times a second: a tenth of a heartbeat's cost."""
+700 and 10 it looks at everything that is under way a hundred times a second, at the gateway's full rate."""
 
 _GRACE_SECONDS = 10.0
 """For the steps in hand when the daemon is told to stop (design, section 9)."""

@@ -28,7 +28,7 @@ HEAD_SECONDS = 10.0
 class _InOnePiece:
     """A transport that sends in one piece what is written in one go: a reply's head and body are two writes.
 
-    Each piece is a TLS record, a call of the system, and a process woken at the other end: half of a heartbeat's cost.
+    Each piece is a TLS record, a call of the system, and a process woken at the other end.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
