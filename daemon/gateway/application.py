@@ -95,7 +95,7 @@ class Gateway:
         self._watch = BookingsWatch(lambda nodes: self._reads.ask(partial(_standing, store, nodes)))
 
     def application(self) -> ASGIApp:
-        """The ASGI application: plain, because three calls need no router, whose layers every heartbeat would pay for."""
+        """The ASGI application: plain, since three calls need no router, whose layers every heartbeat would pay for."""
         calls = {"/v1/join": self._join, "/v1/heartbeat": self._heartbeat, "/v1/bookings": self._bookings}
 
         async def application(scope: Scope, receive: Receive, send: Send) -> None:
