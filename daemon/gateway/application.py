@@ -76,12 +76,21 @@ class _Call:
 class Gateway:
     """What the calls share."""
 
-    def __init__(self, *, store: Store, clock: Clock, heartbeats: Heartbeats, metrics: GatewayMetrics) -> None:
+    def __init__(
+        self,
+        *,
+        store: Store,
+        clock: Clock,
+        heartbeats: Heartbeats,
+        metrics: GatewayMetrics,
+        together_seconds: float,
+    ) -> None:
         """Keep the doors.
 
         Arguments:
             heartbeats: where heartbeats are noted; whoever runs the gateway flushes them.
             metrics: counts what is answered.
+            together_seconds: for which the first caller waits for others, to be looked up in one read.
         """
         self._metrics = metrics
         self._store = store
@@ -90,7 +99,9 @@ class Gateway:
         self._bad_tokens = BadTokens()
         self._calls = StoreCalls(at_once=_WRITES_AT_ONCE)
         self._reads = StoreCalls(at_once=_READS_AT_ONCE)
-        self._callers = Callers(lambda identities: self._reads.ask(partial(callers, store, identities)))
+        self._callers = Callers(
+            lambda identities: self._reads.ask(partial(callers, store, identities)), together_seconds=together_seconds
+        )
         self._good = GoodCredentials(lambda: self._reads.ask(partial(good_credentials, store)))
         self._watch = BookingsWatch(lambda nodes: self._reads.ask(partial(_standing, store, nodes)))
 

@@ -24,7 +24,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import authenticate
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
-_TOGETHER_SECONDS: Final = 0.04
+TOGETHER_SECONDS: Final = 0.04
 """For which the first caller of a read waits for others. A read costs a millisecond or two of processor time, whoever
 many it is for: twenty-five a second are a few hundredths of a core, five hundred would be most of one."""
 
@@ -51,13 +51,15 @@ def callers(store: Store, identities: frozenset[Secret]) -> dict[Secret, Caller]
 class Callers:
     """Everybody who waits to be known. Lives in one event loop."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: Look, *, together_seconds: float = TOGETHER_SECONDS) -> None:
         """Nobody waits yet.
 
         Arguments:
             look: reads who shows these identities.
+            together_seconds: for which the first caller of a read waits for others.
         """
         self._look = look
+        self._together_seconds = together_seconds
         self._waiting: dict[asyncio.Future[Caller | None], Secret] = {}
         self._looking: set[asyncio.Task[None]] = set()
 
@@ -80,7 +82,7 @@ class Callers:
         return caller
 
     async def _look_for_all(self) -> None:
-        await asyncio.sleep(_TOGETHER_SECONDS)
+        await asyncio.sleep(self._together_seconds)
         waiting, self._waiting = self._waiting, {}
         try:
             found = await self._look(frozenset(waiting.values()))

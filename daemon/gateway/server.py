@@ -13,6 +13,7 @@ from ..metrics import GatewayMetrics
 from ..web.certificate import Certificate
 from ..web.server import WebServer
 from .application import Gateway
+from .callers import TOGETHER_SECONDS
 
 
 class GatewayServer(WebServer):
@@ -32,12 +33,14 @@ class GatewayServer(WebServer):
         host: str,
         port: int,
         metrics: GatewayMetrics | None = None,
+        together_seconds: float = TOGETHER_SECONDS,
     ) -> None:
         """Listen, and return once it answers.
 
         Arguments:
             clock: measures heartbeats and bad credentials; time-outs of connections are real time always.
             metrics: counts what is answered; None where nobody asks for it.
+            together_seconds: for which the first caller waits for others, to be looked up in one read.
 
         Raises:
             NoCertificate: key and certificate cannot be read, or do not belong together.
@@ -46,6 +49,10 @@ class GatewayServer(WebServer):
         self.heartbeats = Heartbeats(clock=clock)
         self.pin = certificate.pin
         self._gateway = Gateway(
-            store=store, clock=clock, heartbeats=self.heartbeats, metrics=metrics or GatewayMetrics()
+            store=store,
+            clock=clock,
+            heartbeats=self.heartbeats,
+            metrics=metrics or GatewayMetrics(),
+            together_seconds=together_seconds,
         )
         super().__init__(self._gateway, name="gateway", certificate=certificate, host=host, port=port)

@@ -126,7 +126,14 @@ def scene(
     store = open_store(database_url, clock=ours)
     try:
         with (
-            GatewayServer(store=store, clock=ours, certificate=_certificate(), host="127.0.0.1", port=0) as gateway,
+            GatewayServer(
+                store=store,
+                clock=ours,
+                certificate=_certificate(),
+                host="127.0.0.1",
+                port=0,
+                together_seconds=0,  # virtual time stands still while a machine waits for the gateway
+            ) as gateway,
             World(
                 engine=Engine(clock),
                 timings=timings,
