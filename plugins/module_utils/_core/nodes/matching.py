@@ -146,7 +146,7 @@ def match(
         waiting=tuple(sorted(set(look.listed) - joined)),
         unconnected=sum(not look.is_served(name) for name in look.listed),
         joined_node_pools=frozenset(look.listed[name].node_pool or "" for name in joined) - {""},
-        vanished_at=since,
+        vanished_at=since if to_confirm else None,
         to_confirm=to_confirm,
     )
 
