@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ansible_collections.better_compute.fleet.daemon.gateway import Certificate, GatewayServer, ensure_certificate
+from ansible_collections.better_compute.fleet.daemon.gateway.callers import TOGETHER_SECONDS
 from ansible_collections.better_compute.fleet.emulators.aws import Timings
 from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
 from ansible_collections.better_compute.fleet.emulators.digitalocean import Timings as DigitalOceanTimings
@@ -132,7 +133,8 @@ def scene(
                 certificate=_certificate(),
                 host="127.0.0.1",
                 port=0,
-                together_seconds=0,  # virtual time stands still while a machine waits for the gateway
+                # Virtual time stands still while a machine waits for the gateway. On a real API time passes anyhow.
+                together_seconds=0 if real is None else TOGETHER_SECONDS,
             ) as gateway,
             World(
                 engine=Engine(clock),
