@@ -47,8 +47,8 @@ class AtWork:
     def __init__(self, *, monotonic: Callable[[], float]) -> None:
         """Nobody works yet."""
         self._monotonic = monotonic
+        # All that have not come back, whether they have a worker or hang.
         self._passes: set[PassAtWork] = set()
-        self._hanging: set[PassAtWork] = set()
         self._changed = threading.Condition()
 
     def begin(self, lease: Lease, *, account: str) -> PassAtWork:
@@ -62,17 +62,14 @@ class AtWork:
         """A pass has come back. Returns for how many seconds it had been given up; None when it had its worker."""
         with self._changed:
             self._passes.discard(one)
-            self._hanging.discard(one)
             self._changed.notify_all()
         return None if one.hangs_since is None else self._monotonic() - one.hangs_since
 
     def give_up(self, one: PassAtWork) -> bool:
         """A pass has lost its lease: its worker is free for another. Returns False when it has come back meanwhile."""
         with self._changed:
-            if one not in self._passes:
+            if one not in self._working():
                 return False
-            self._passes.remove(one)
-            self._hanging.add(one)
             one.hangs_since = self._monotonic()
             self._changed.notify_all()
             return True
@@ -80,24 +77,28 @@ class AtWork:
     def by_account(self) -> Counter[str]:
         """How many have a worker, by account."""
         with self._changed:
-            return Counter(one.account for one in self._passes)
+            return Counter(one.account for one in self._working())
 
     def longer_than(self, seconds: float) -> tuple[PassAtWork, ...]:
         """Those with a worker that began so long ago."""
         with self._changed:
-            return tuple(one for one in self._passes if self._monotonic() - one.began >= seconds)
+            return tuple(one for one in self._working() if self._monotonic() - one.began >= seconds)
 
     def hanging(self) -> tuple[float, ...]:
         """For how many seconds each of those that were given up has been hanging, the longest first."""
         with self._changed:
             now = self._monotonic()
-            since = sorted(one.hangs_since for one in self._hanging if one.hangs_since is not None)
+            since = sorted(one.hangs_since for one in self._passes if one.hangs_since is not None)
             return tuple(now - moment for moment in since)
 
     def wait_until_none(self, *, seconds: float) -> bool:
         """Wait until all that have a worker have come back. Returns whether they have; those that hang do not count."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._passes, timeout=seconds)
+            return self._changed.wait_for(lambda: not self._working(), timeout=seconds)
+
+    def _working(self) -> set[PassAtWork]:
+        """Those that have a worker. Called with the lock held."""
+        return {one for one in self._passes if one.hangs_since is None}
 
 
 def _places(frame: FrameType | None) -> list[str]:

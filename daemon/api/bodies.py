@@ -33,25 +33,25 @@ _MOST_ID_CHARACTERS = 52
 """Of an id, after its prefix (spec)."""
 
 
+def text(pattern: str, description: str, *, most: int) -> Any:
+    """A field of text that its pattern bounds; the description tells the most characters, too, as the spec does."""
+    return Field(pattern=pattern, description=description, json_schema_extra={"maxLength": most})
+
+
 def _id_field(pattern: str, prefix: str, description: str) -> Any:
-    return Field(
-        pattern=pattern, description=description, json_schema_extra={"maxLength": len(prefix) + _MOST_ID_CHARACTERS}
-    )
+    return text(pattern, description, most=len(prefix) + _MOST_ID_CHARACTERS)
 
 
-Tenant = Annotated[
-    str,
-    Field(pattern=limits.TENANT, description="Whose it is: the token's tenant.", json_schema_extra={"maxLength": 128}),
-]
+Tenant = Annotated[str, text(limits.TENANT, "Whose it is: the token's tenant.", most=128)]
 ClusterIdText = Annotated[str, _id_field(limits.CLUSTER_ID, "kcl_", "The cluster's id.")]
 NodePoolIdText = Annotated[str, _id_field(limits.NODE_POOL_ID, "knp_", "The node pool's id.")]
 PoolIdText = Annotated[str, _id_field(limits.POOL_ID, "pool_", "The pool's id.")]
 Key = Annotated[
     str,
-    Field(
-        pattern=limits.IDEMPOTENCY_KEY,
-        description="A repetition of the request with the same key is answered with what the first one made.",
-        json_schema_extra={"maxLength": 128},
+    text(
+        limits.IDEMPOTENCY_KEY,
+        "A repetition of the request with the same key is answered with what the first one made.",
+        most=128,
     ),
 ]
 

@@ -42,12 +42,14 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 
-from .bodies import Body, Key
+from .bodies import Body, Key, text
 from .call import READ, UPDATE, Call
 from .node_pools import NodePoolFields, OfCluster
 from .views import Cluster, Clusters, Credentials, Revoked, View
 
 Version = Annotated[str, Field(pattern=patterns.KUBERNETES_VERSION, description="A Kubernetes minor version: 1.34.")]
+
+Subject = Annotated[str, Field(min_length=1, max_length=MOST_SUBJECT_CHARACTERS)]
 
 
 class CreateCluster(Body):
@@ -57,10 +59,10 @@ class CreateCluster(Body):
 
     name: Annotated[
         str,
-        Field(
-            pattern=limits.CLUSTER_NAME,
-            description="Unique among the tenant's clusters that are not deleted; also its name at the provider.",
-            json_schema_extra={"maxLength": 40},
+        text(
+            limits.CLUSTER_NAME,
+            "Unique among the tenant's clusters that are not deleted; also its name at the provider.",
+            most=40,
         ),
     ]
     account: Annotated[
@@ -113,7 +115,7 @@ class UpdateCluster(OfCluster):
 class GiveCredentials(OfCluster):
     """Who wants to get in, and where."""
 
-    subject: Annotated[str, Field(min_length=1, max_length=MOST_SUBJECT_CHARACTERS)] | None = Field(
+    subject: Subject | None = Field(
         default=None, description="Who gets in, as you name it; left out, `api/` and the token's name."
     )
     namespaces: Annotated[
@@ -134,9 +136,7 @@ class GiveCredentials(OfCluster):
 class TakeCredentials(OfCluster):
     """Whose access is taken."""
 
-    subject: Annotated[str, Field(min_length=1, max_length=MOST_SUBJECT_CHARACTERS)] | None = Field(
-        default=None, description="Left out, `api/` and the token's name."
-    )
+    subject: Subject | None = Field(default=None, description="Left out, `api/` and the token's name.")
 
 
 def _create(session: Session, body: CreateCluster) -> View:

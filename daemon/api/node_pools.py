@@ -31,7 +31,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 
-from .bodies import Body, ClusterIdText, Key, NodePoolIdText
+from .bodies import Body, ClusterIdText, Key, NodePoolIdText, text
 from .call import READ, UPDATE, Call
 from .parts import Accelerators, Autoscaling, Taint
 from .views import NodePool, NodePools, View
@@ -46,19 +46,14 @@ class NodePoolFields(BaseModel):
     model_config = CLOSED
     name: Annotated[
         str,
-        Field(
-            pattern=limits.NODE_POOL_NAME,
-            description="Unique among the cluster's node pools that are not deleted; also its name at the provider.",
-            json_schema_extra={"maxLength": 40},
+        text(
+            limits.NODE_POOL_NAME,
+            "Unique among the cluster's node pools that are not deleted; also its name at the provider.",
+            most=40,
         ),
     ]
     machine_type: Annotated[
-        str,
-        Field(
-            pattern=limits.MACHINE_TYPE,
-            description="The provider's name of the machine: e2-standard-4.",
-            json_schema_extra={"maxLength": 63},
-        ),
+        str, text(limits.MACHINE_TYPE, "The provider's name of the machine: e2-standard-4.", most=63)
     ]
     node_count: Count
     autoscaling: Autoscaling | None = Field(default=None, description="Bounds that nodeCount lies in; left out, fixed.")

@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import socket
 import ssl
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from cryptography import x509
-from cryptography.hazmat.primitives import serialization
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import ReadSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Check, Verdict
@@ -27,6 +25,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 
 from ..errors import NoCertificate
 from ..own_certificate import certificate_files, is_pinned, present_certificate
+from ..web.certificate import pin_of
 
 _SECONDS = 5.0
 """For the gateway's name and its answer together."""
@@ -95,7 +94,7 @@ def check_gateway(read: ReadSettings) -> Check:
         return Check(about=about, verdict=Verdict.NOT_CHECKED, message=_AGENT_WRONG)
     if agent is None:
         return Check(about=about, verdict=Verdict.NOT_CHECKED, message="the settings give it no address ([agent])")
-    late: bytes | str = f"no answer within {_SECONDS:.0f} s"
+    late: _Pin | str = f"no answer within {_SECONDS:.0f} s"
     found = ask_all({about: partial(_ask, agent.gateway_url)}, at_once=1, seconds=_SECONDS, late=late)[about]
     if isinstance(found, str):
         return Check(
@@ -104,19 +103,25 @@ def check_gateway(read: ReadSettings) -> Check:
             message=f"{agent.gateway_url} does not answer this host: {found}",
             cure="see that `bc-fleetd run` runs there; if only nodes reach that address, try it from one of them",
         )
-    pin = base64.b64encode(hashlib.sha256(found).digest()).decode()
-    if pin not in agent.pins:
+    if found.pin not in agent.pins:
         return Check(
             about=about,
             verdict=Verdict.PROBLEM,
-            message=f"{agent.gateway_url} answers with a key that [agent] pins do not name (its pin is {pin})",
+            message=f"{agent.gateway_url} answers with a key that [agent] pins do not name (its pin is {found.pin})",
             cure="correct gateway_url or pins; where neither is wrong, somebody stands between",
         )
     return Check(about=about, verdict=Verdict.OK, message=f"{agent.gateway_url} answers with a pinned key")
 
 
-def _ask(url: str) -> bytes | str:
-    """The SubjectPublicKeyInfo (DER) that the server shows, or why there is none. Nothing is sent."""
+@dataclass(frozen=True, slots=True)
+class _Pin:
+    """Of the key that a server showed."""
+
+    pin: str
+
+
+def _ask(url: str) -> _Pin | str:
+    """The pin of the key that the server shows, or why there is none. Nothing is sent."""
     parts = urlsplit(url)
     # As bcd does: the key alone is looked at, by its pin.
     context = ssl.create_default_context()
@@ -130,11 +135,10 @@ def _ask(url: str) -> bytes | str:
             shown = secured.getpeercert(binary_form=True)
         if not shown:
             return "it shows no certificate"
-        key = x509.load_der_x509_certificate(shown).public_key()
+        return _Pin(pin_of(x509.load_der_x509_certificate(shown)))
     except socket.gaierror as error:
         return f"its name cannot be resolved ({error.strerror})"
     except OSError as error:
         return error.strerror or type(error).__name__
     except ValueError:
         return "its certificate makes no sense"
-    return key.public_bytes(serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo)

@@ -77,11 +77,19 @@ def read_certificate(certificate_file: Path, key_file: Path) -> Certificate:
         OSError, ValueError: it cannot be read, or is not PEM.
     """
     certificate = x509.load_pem_x509_certificate(certificate_file.read_bytes())
+    return Certificate(certificate_file=certificate_file, key_file=key_file, pin=pin_of(certificate))
+
+
+def pin_of(certificate: x509.Certificate) -> str:
+    """The pin of a certificate's key: base64 of the SHA-256 of its SubjectPublicKeyInfo.
+
+    Raises:
+        ValueError: its key makes no sense.
+    """
     spki = certificate.public_key().public_bytes(
         serialization.Encoding.DER, serialization.PublicFormat.SubjectPublicKeyInfo
     )
-    pin = base64.b64encode(hashlib.sha256(spki).digest()).decode()
-    return Certificate(certificate_file=certificate_file, key_file=key_file, pin=pin)
+    return base64.b64encode(hashlib.sha256(spki).digest()).decode()
 
 
 def _new_key() -> bytes:

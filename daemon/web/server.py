@@ -88,7 +88,7 @@ class WebServer:
             raise CannotListen(f"the {name} cannot answer on {host}:{port}: see the log")
 
     def __enter__(self) -> Self:
-        """The gateway itself."""
+        """The server itself."""
         return self
 
     def __exit__(

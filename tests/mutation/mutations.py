@@ -82,7 +82,7 @@ _UNFENCED = (
     _mutation(
         "a live lease is given away",
         "store/work.py",
-        '        .where(work.c.unit == bindparam("a_unit"), _free(now))\n',
+        '        .where(work.c.unit == bindparam("a_unit"), is_free(now))\n',
         '        .where(work.c.unit == bindparam("a_unit"))\n',
         f"{_STORE}/test_leases.py::test_a_live_lease_is_refused_to_everybody",
     ),

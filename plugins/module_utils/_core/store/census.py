@@ -17,6 +17,7 @@ from ..model.liveness import CONNECTED_SECONDS
 from ..model.states import ClusterState, NodePoolState, NodeState, SubstrateState
 from .tables import tables
 from .transaction import Tx
+from .work import claimable_at, is_free
 
 if TYPE_CHECKING:
     from sqlalchemy import Table
@@ -27,11 +28,9 @@ def take_census(tx: Tx) -> Census:
     from sqlalchemy import case, func, select
 
     work, now = tables().work, tx.now
-    free = work.c.holder.is_(None) | (work.c.lease_until <= now)
-    # When it could be taken: a lease that lapsed has left its unit due since before it was taken.
-    since = case((work.c.lease_until > work.c.due_at, work.c.lease_until), else_=work.c.due_at)
+    free = is_free(now)
     waits = free & (work.c.due_at <= now)
-    oldest = func.min(case((waits, since)), type_=work.c.due_at.type)
+    oldest = func.min(case((waits, claimable_at())), type_=work.c.due_at.type)
     units = tx.execute(
         select(
             func.count().label("units"),

@@ -9,7 +9,7 @@ itself, and carries a number that only grows: the fence.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -111,7 +111,7 @@ def _taking() -> Update:
     now = bindparam("now", type_=work.c.due_at.type)
     return (
         work.update()
-        .where(work.c.unit == bindparam("a_unit"), _free(now))
+        .where(work.c.unit == bindparam("a_unit"), is_free(now))
         .values(
             holder=bindparam("by"),
             fence=work.c.fence + 1,
@@ -135,20 +135,12 @@ def claim_due(tx: Tx, holder: str, limit: int) -> tuple[Lease, ...]:
     work = tables().work
     due = tx.rows(
         select(work.c.unit, work.c.fence)
-        .where(work.c.due_at <= tx.now, _free(tx.now))
+        .where(work.c.due_at <= tx.now, is_free(tx.now))
         .order_by(work.c.due_at, work.c.unit)
         .limit(limit)
         .with_for_update(skip_locked=True)
     )
-    if not due:
-        return ()
-    until = tx.now + timedelta(seconds=LEASE_SECONDS)
-    tx.execute(
-        work.update()
-        .where(work.c.unit.in_([row.unit for row in due]))
-        .values(holder=holder, fence=work.c.fence + 1, lease_until=until, asked_at=None)
-    )
-    return tuple(Lease(unit=row.unit, holder=holder, fence=row.fence + 1, until=until) for row in due)
+    return _lease(tx, holder, {row.unit: row.fence for row in due}) if due else ()
 
 
 def claim_next(tx: Tx, holder: str, *, apart_from: Collection[str]) -> tuple[Lease, str] | None:
@@ -169,20 +161,27 @@ def claim_next(tx: Tx, holder: str, *, apart_from: Collection[str]) -> tuple[Lea
     work, account = tables().work, _account()
     row = tx.row(
         select(work.c.unit, work.c.fence, account.label("account"))
-        .where(work.c.due_at <= tx.now, _free(tx.now), account.not_in(sorted(apart_from)))
-        .order_by(_claimable(), work.c.unit)
+        .where(work.c.due_at <= tx.now, is_free(tx.now), account.not_in(sorted(apart_from)))
+        .order_by(claimable_at(), work.c.unit)
         .limit(1)
         .with_for_update(skip_locked=True, of=work)
     )
     if row is None:
         return None
+    (lease,) = _lease(tx, holder, {row.unit: row.fence})
+    return lease, row.account
+
+
+def _lease(tx: Tx, holder: str, fences: Mapping[str, int]) -> tuple[Lease, ...]:
+    """Leases on these units, whose rows this transaction has locked and found free, with the fences that they had."""
+    work = tables().work
     until = tx.now + timedelta(seconds=LEASE_SECONDS)
     tx.execute(
         work.update()
-        .where(work.c.unit == row.unit)
+        .where(work.c.unit.in_(list(fences)))
         .values(holder=holder, fence=work.c.fence + 1, lease_until=until, asked_at=None)
     )
-    return Lease(unit=row.unit, holder=holder, fence=row.fence + 1, until=until), row.account
+    return tuple(Lease(unit=unit, holder=holder, fence=fence + 1, until=until) for unit, fence in fences.items())
 
 
 @cache
@@ -264,12 +263,13 @@ def next_due(tx: Tx) -> datetime | None:
     from sqlalchemy import func, select
 
     due_at = tables().work.c.due_at
-    moment: datetime | None = tx.execute(select(func.min(_claimable(), type_=due_at.type))).scalar()
+    moment: datetime | None = tx.execute(select(func.min(claimable_at(), type_=due_at.type))).scalar()
     return moment
 
 
 @cache
-def _claimable() -> ColumnElement[datetime]:
+def claimable_at() -> ColumnElement[datetime]:
+    """From when on each unit can be taken: since it is due, or since the lease on it lapsed."""
     from sqlalchemy import case
 
     work = tables().work
@@ -311,7 +311,8 @@ def lease_of(tx: Tx, unit: str) -> Lease | None:
     return None if row is None else Lease(unit=unit, holder=row.holder, fence=row.fence, until=row.lease_until)
 
 
-def _free(now: ColumnElement[datetime] | datetime) -> ColumnElement[bool]:
+def is_free(now: ColumnElement[datetime] | datetime) -> ColumnElement[bool]:
+    """Whether nobody holds a unit's lease at this moment."""
     work = tables().work
     return work.c.holder.is_(None) | (work.c.lease_until <= now)
 

@@ -75,9 +75,11 @@ def _check(
     account: AccountRecord, cluster: ClusterRecord | None, open_driver: Callable[[AccountRecord], Driver]
 ) -> Check:
     try:
-        driver = open_driver(account)
-    except PermissionDenied as error:
-        return _problem(account, f"credentials are missing: {error}", _where_credentials_are(account))
+        try:
+            driver = open_driver(account)
+        except PermissionDenied as error:
+            return _problem(account, f"credentials are missing: {error}", _where_credentials_are(account))
+        return _ask(account, driver, cluster_spec(cluster) if cluster else _no_such_cluster(account))
     except InvalidRequest as error:
         return _problem(account, str(error), "correct the account in the document, and apply it")
     except ImportError as error:
@@ -86,10 +88,14 @@ def _check(
         return _problem(account, str(error))
     except Exception as error:  # noqa: BLE001 -- a fault in one account's check does not take the others'
         return _fault(account, error)
-    return _ask(account, driver, cluster_spec(cluster) if cluster else _no_such_cluster(account))
 
 
 def _ask(account: AccountRecord, driver: Driver, cluster: ClusterSpec) -> Check:
+    """What its answer says of the credential.
+
+    Raises:
+        FleetError: it says something else.
+    """
     name = f"account {account.name}"
     try:
         driver.get_cluster(cluster)
@@ -108,14 +114,6 @@ def _ask(account: AccountRecord, driver: Driver, cluster: ClusterSpec) -> Check:
         return _problem(account, f"{account.provider} refuses the credential: {error}", cure)
     except Unavailable as error:
         return _problem(account, f"{account.provider} is out of reach: {error}", _REACH)
-    except InvalidRequest as error:
-        return _problem(account, str(error), "correct the account in the document, and apply it")
-    except FleetError as error:
-        return _problem(account, str(error))
-    except ImportError as error:
-        return _missing(account, error)
-    except Exception as error:  # noqa: BLE001 -- a fault in one account's check does not take the others'
-        return _fault(account, error)
     return Check(about=name, verdict=Verdict.OK, message=f"{account.provider} takes the credential")
 
 
