@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 import yaml
 
+from ansible_collections.better_compute.fleet.tests.support.programs import run_to_end
 from ansible_collections.better_compute.fleet.tests.support.tree_copy import (
     CHECKOUT,
     build_collection,
@@ -60,19 +61,13 @@ class Newcomer:
 
     def run(self, program: str, *arguments: str, status: int = 0) -> str:
         """Run a program of the environment to its end, which has this exit status; what it printed."""
-        done = subprocess.run(
+        return run_to_end(
             [self.programs / program, *arguments],
-            cwd=self.folder,
-            env=self.environment,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=120,
+            folder=self.folder,
+            environment=self.environment,
+            status=status,
+            seconds=120,
         )
-        assert done.returncode == status, done.stdout
-        return done.stdout
 
     def module(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """An ad-hoc run; the module's result."""

@@ -14,7 +14,6 @@ import json
 import os
 import shutil
 import stat
-import subprocess
 import sys
 import sysconfig
 import tomllib
@@ -24,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.better_compute.fleet.tests.support.programs import run_to_end
 from ansible_collections.better_compute.fleet.tests.support.tree_copy import CHECKOUT
 
 pytestmark = pytest.mark.e2e
@@ -72,19 +72,7 @@ class Host:
 
     def run(self, *command: str, status: int = 0) -> str:
         """Run a program to its end, which has this exit status; what it printed."""
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env=self.environment,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=240,
-        )
-        assert done.returncode == status, done.stdout
-        return done.stdout
+        return run_to_end(command, folder=self.folder, environment=self.environment, status=status, seconds=240)
 
 
 @pytest.fixture(scope="module")

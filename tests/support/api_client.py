@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -17,7 +16,7 @@ from jsonschema import Draft202012Validator  # type: ignore[import-untyped]  # c
 
 from ansible_collections.better_compute.fleet.daemon.api.calls import CALLS
 from ansible_collections.better_compute.fleet.daemon.api.openapi import document
-from ansible_collections.better_compute.fleet.tests.support.wire_client import tls
+from ansible_collections.better_compute.fleet.tests.support.wire_client import KeptConnection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +38,12 @@ class Reply:
         return [problem["path"] for problem in self.body["problems"]]
 
 
-class ApiClient:
-    """One caller with one connection, which is opened again where the API has closed it."""
+class ApiClient(KeptConnection):
+    """One caller with one connection."""
 
     def __init__(self, port: int, token: str | None) -> None:
         """Connect with the first call."""
-        self._connection = http.client.HTTPSConnection("127.0.0.1", port, context=tls(), timeout=60)
+        super().__init__(port)
         self.token = token
 
     def call(self, method: str, body: object, *, headers: Mapping[str, str] | None = None) -> Reply:
@@ -66,24 +65,12 @@ class ApiClient:
                 headers={name.lower(): value for name, value in response.getheaders()},
             )
 
-    @property
-    def connected(self) -> bool:
-        """Whether the connection is still open after the last reply."""
-        return self._connection.sock is not None
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
-
 
 @contextmanager
 def api_client(port: int, token: str | None) -> Iterator[ApiClient]:
     """A caller, gone at the end."""
-    client = ApiClient(port, token)
-    try:
+    with closing(ApiClient(port, token)) as client:
         yield client
-    finally:
-        client.close()
 
 
 @cache

@@ -9,7 +9,7 @@ import http.client
 import json
 import ssl
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,12 +43,25 @@ class Reply:
         return str(self.body["code"])
 
 
-class WireClient:
-    """One connection, kept alive."""
+class KeptConnection:
+    """One connection to a server of the daemon's, kept alive, and opened again where the server has closed it."""
 
     def __init__(self, port: int) -> None:
         """Connect with the first call."""
         self._connection = http.client.HTTPSConnection("127.0.0.1", port, context=tls(), timeout=60)
+
+    @property
+    def connected(self) -> bool:
+        """Whether the connection is still open after the last reply."""
+        return self._connection.sock is not None
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+class WireClient(KeptConnection):
+    """Somebody who speaks to the gateway."""
 
     def call(
         self,
@@ -95,21 +108,9 @@ class WireClient:
         body = {"nodeId": node_id, "version": version, "waitSeconds": wait_seconds}
         return self.call("/v1/bookings", body, bearer=identity)
 
-    @property
-    def connected(self) -> bool:
-        """Whether the connection is still open after the last reply."""
-        return self._connection.sock is not None
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._connection.close()
-
 
 @contextmanager
 def wire_client(port: int) -> Iterator[WireClient]:
     """A client, closed at the end."""
-    client = WireClient(port)
-    try:
+    with closing(WireClient(port)) as client:
         yield client
-    finally:
-        client.close()
