@@ -14,6 +14,7 @@ import asyncio
 import logging
 import tempfile
 from collections.abc import Callable, Coroutine, Sequence
+from inspect import CORO_CREATED, getcoroutinestate, iscoroutine
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Final
@@ -266,8 +267,20 @@ class EmulatedMachines:
             logger.error("an emulated machine failed", exc_info=task.exception())
 
     async def _cancel_all(self) -> None:
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        told: set[asyncio.Task[Any]] = set()
+        while tasks := asyncio.all_tasks() - {asyncio.current_task()}:
+            # Not before their first step: anyio starts what it was given in a task of its own, and a task cancelled
+            # before that leaves it behind, never awaited. Those are ended by the task that waits for them.
+            begun = {task for task in tasks - told if _has_begun(task)}
+            for task in begun:
+                task.cancel()
+            told |= begun
+            await asyncio.sleep(0)
+        await asyncio.gather(*told, return_exceptions=True)
         await self._loop.shutdown_default_executor()
+
+
+def _has_begun(task: asyncio.Task[Any]) -> bool:
+    # The closing of an asynchronous generator is a task, too, and no coroutine.
+    work = task.get_coro()
+    return not iscoroutine(work) or getcoroutinestate(work) != CORO_CREATED
