@@ -32,9 +32,7 @@ from ansible_collections.better_compute.fleet.tests.support.rows import START, H
 
 def uses(store: Store, token: Secret = TOKEN) -> int:
     with store.read() as tx:
-        found = join_tokens.token_by_hash(tx, token.sha256())
-    assert found is not None
-    return found.uses
+        return join_tokens.tokens_by_hashes(tx, [token.sha256()])[token.sha256()].uses
 
 
 def test_a_machine_with_a_token_becomes_a_node_and_makes_its_pool_due(store: Store) -> None:
@@ -97,8 +95,7 @@ def test_a_lost_answer_is_had_though_the_token_was_revoked_since(store: Store) -
     new_token(store, pool)
     first = join(store, asks())
     with store.write() as tx:
-        token = join_tokens.token_by_hash(tx, TOKEN.sha256())
-        assert token is not None
+        [token] = join_tokens.tokens_by_hashes(tx, [TOKEN.sha256()]).values()
         join_tokens.revoke_token(tx, token.id)
     assert join(store, asks()) == first
 

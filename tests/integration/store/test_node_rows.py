@@ -22,7 +22,6 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.store i
     join_tokens,
     pool_nodes,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.tables import tables
 from ansible_collections.better_compute.fleet.tests.support import rows
 from ansible_collections.better_compute.fleet.tests.support.rows import START, HandClock
 
@@ -48,8 +47,7 @@ def test_a_node_comes_back_as_it_was_added(store: Store, pool: PoolRecord) -> No
     with store.read() as tx:
         assert pool_nodes.node(tx, node.id) == node
         assert pool_nodes.pool_nodes(tx, pool.id) == (node,)
-        assert pool_nodes.node_by_identity(tx, node.identity_hash) == node
-        assert pool_nodes.node_by_identity(tx, "another") is None
+        assert pool_nodes.nodes_by_identities(tx, [node.identity_hash, "another"]) == {node.identity_hash: node}
 
 
 def test_two_nodes_never_have_one_identity(store: Store, pool: PoolRecord) -> None:
@@ -100,9 +98,8 @@ def test_a_replaced_identity_is_worth_nothing(store: Store, pool: PoolRecord) ->
             at=later,
         )
     with store.read() as tx:
-        assert pool_nodes.node_by_identity(tx, node.identity_hash) is None
-        found = pool_nodes.node_by_identity(tx, "new")
-    assert found is not None
+        [(identity, found)] = pool_nodes.nodes_by_identities(tx, [node.identity_hash, "new"]).items()
+    assert identity == "new"
     assert (found.id, found.hostname, found.last_seen_at) == (node.id, "h2", later)
     assert [device.id for device in found.devices] == ["GPU-9"]
 
@@ -125,7 +122,7 @@ def test_a_retired_node_has_no_devices_and_no_identity_and_never_comes_back(stor
         assert not tx.wrote
     retired = replace(node, state=NodeState.RETIRED, devices=(), identity_hash="")
     with store.read() as tx:
-        assert pool_nodes.node_by_identity(tx, node.identity_hash) is None
+        assert pool_nodes.nodes_by_identities(tx, [node.identity_hash]) == {}
         assert pool_nodes.pool_nodes(tx, pool.id) == ()
         assert pool_nodes.pool_nodes(tx, pool.id, retired=True) == (retired,)
 
@@ -161,61 +158,39 @@ def test_only_live_tokens_are_listed(store: Store, pool: PoolRecord, clock: Hand
         assert not join_tokens.revoke_token(tx, revoked.id)
     with store.read() as tx:
         assert join_tokens.live_tokens(tx, pool.id) == (live,)
-        assert join_tokens.token_by_hash(tx, revoked.token_hash) == replace(revoked, revoked_at=START)
-        assert join_tokens.token_by_hash(tx, "another") is None
+        found = join_tokens.tokens_by_hashes(tx, [revoked.token_hash, "another"])
+    assert found == {revoked.token_hash: replace(revoked, revoked_at=START)}
     clock.advance(hours=1)
     with store.read() as tx:
         assert join_tokens.live_tokens(tx, pool.id) == ()
 
 
-def test_a_join_that_is_repeated_with_its_nonce_costs_no_second_use(store: Store, pool: PoolRecord) -> None:
-    token, first = rows.token(pool.id, max_uses=2), new_node_id()
+def test_uses_are_counted_and_found_by_token_and_nonce(store: Store, pool: PoolRecord) -> None:
+    token, other, unused = (rows.token(pool.id, max_uses=9) for _token in range(3))
+    made = {(token.id, "1"): new_node_id(), (token.id, "2"): new_node_id(), (other.id, "1"): new_node_id()}
     with store.write() as tx:
-        join_tokens.add_token(tx, token)
-        assert join_tokens.use_token(tx, token.id, "nonce 1", first) == first
+        for one in (token, other, unused):
+            join_tokens.add_token(tx, one)
+        join_tokens.add_uses(tx, made)
     with store.write() as tx:
-        assert join_tokens.use_token(tx, token.id, "nonce 1", new_node_id()) == first
-        assert join_tokens.token_by_hash(tx, token.token_hash) == replace(token, uses=1)
+        locked = join_tokens.lock_tokens(tx, [unused.id, token.id, other.id])
+        assert locked == {token.id: replace(token, uses=2), other.id: replace(other, uses=1), unused.id: unused}
+        assert join_tokens.nodes_of_uses(tx, [*made, (other.id, "2"), (unused.id, "1")]) == made
+        # What two asked for is not mixed: each token with its own nonce.
+        asked = [(token.id, "1"), (other.id, "2")]
+        assert join_tokens.nodes_of_uses(tx, asked) == {(token.id, "1"): made[token.id, "1"]}
+        assert join_tokens.nodes_of_uses(tx, []) == {}
+        assert not tx.wrote
 
 
 def test_a_use_is_unique_in_the_database_itself(store: Store, pool: PoolRecord) -> None:
     token = rows.token(pool.id, max_uses=9)
     with store.write() as tx:
         join_tokens.add_token(tx, token)
-        join_tokens.use_token(tx, token.id, "nonce 1", new_node_id())
+        join_tokens.add_uses(tx, {(token.id, "nonce 1"): new_node_id()})
     with pytest.raises(OperationError) as refusal, store.write() as tx:
-        tx.insert(tables().token_uses, token_id=token.id, nonce="nonce 1", node_id=new_node_id(), at=START)
+        join_tokens.add_uses(tx, {(token.id, "nonce 1"): new_node_id()})
     assert refusal.value.code is Code.CONFLICT
-
-
-def test_a_token_admits_no_more_machines_than_it_may(store: Store, pool: PoolRecord) -> None:
-    token = rows.token(pool.id)
-    with store.write() as tx:
-        join_tokens.add_token(tx, token)
-        join_tokens.use_token(tx, token.id, "nonce 1", new_node_id())
-    with pytest.raises(OperationError, match="no use left of 1") as refusal, store.write() as tx:
-        join_tokens.use_token(tx, token.id, "nonce 2", new_node_id())
-    assert refusal.value.code is Code.FORBIDDEN
-    with store.write() as tx:
-        join_tokens.set_max_uses(tx, token.id, 2)
-        join_tokens.use_token(tx, token.id, "nonce 2", new_node_id())
-
-
-def test_a_dead_token_admits_no_new_machine_but_still_answers_an_old_one(
-    store: Store, pool: PoolRecord, clock: HandClock
-) -> None:
-    revoked, expired, node_id = rows.token(pool.id, max_uses=9), rows.token(pool.id, max_uses=9), new_node_id()
-    with store.write() as tx:
-        for token in (revoked, expired):
-            join_tokens.add_token(tx, token)
-            join_tokens.use_token(tx, token.id, "nonce 1", node_id)
-        join_tokens.revoke_token(tx, revoked.id)
-    clock.advance(hours=1)
-    for token in (revoked, expired):
-        with store.write() as tx:
-            assert join_tokens.use_token(tx, token.id, "nonce 1", new_node_id()) == node_id
-        with pytest.raises(OperationError, match="no longer valid"), store.write() as tx:
-            join_tokens.use_token(tx, token.id, "nonce 2", new_node_id())
 
 
 def test_of_machines_that_join_at_once_only_as_many_get_in_as_the_token_admits(store: Store, pool: PoolRecord) -> None:
@@ -223,43 +198,36 @@ def test_of_machines_that_join_at_once_only_as_many_get_in_as_the_token_admits(s
     with store.write() as tx:
         join_tokens.add_token(tx, token)
     together = Barrier(6)
-    admitted: list[NodeId] = []
-    refused: list[Code] = []
+    seen: list[int] = []
 
     def join(nonce: str) -> None:
         together.wait()
-        try:
-            with store.write() as tx:
-                made = join_tokens.use_token(tx, token.id, nonce, new_node_id())
-            admitted.append(made)
-        except OperationError as refusal:
-            refused.append(refusal.code)
+        with store.write() as tx:
+            uses = join_tokens.lock_tokens(tx, [token.id])[token.id].uses
+            seen.append(uses)
+            if uses < token.max_uses:
+                join_tokens.add_uses(tx, {(token.id, nonce): new_node_id()})
 
     threads = [Thread(target=join, args=(f"nonce {number}",)) for number in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(set(admitted)) == 3
-    assert refused == [Code.FORBIDDEN] * 3
+    assert seen == [0, 1, 2, 3, 3, 3]
 
 
-def test_of_one_join_that_is_sent_twice_at_once_one_node_comes(store: Store, pool: PoolRecord) -> None:
-    token = rows.token(pool.id, max_uses=9)
+def test_nodes_are_found_by_pool_and_name_and_retired_ones_are_not(store: Store, pool: PoolRecord) -> None:
+    other = rows.pool(name="other")
+    reported = rows.node(pool.id, hostname="HOST-1", reported_node_name="n-1")
+    unreported = rows.node(pool.id, hostname="HOST-2", reported_node_name=None)
+    others = rows.node(other.id, hostname="h", reported_node_name="n-1")
+    retired = rows.node(pool.id, hostname="h", reported_node_name="n-3")
     with store.write() as tx:
-        join_tokens.add_token(tx, token)
-    together = Barrier(4)
-    made: list[NodeId] = []
-
-    def join() -> None:
-        together.wait()
-        with store.write() as tx:
-            made.append(join_tokens.use_token(tx, token.id, "nonce", new_node_id()))
-
-    threads = [Thread(target=join) for _thread in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(made) == 4
-    assert len(set(made)) == 1
+        fleet.put_pool(tx, other)
+        pool_nodes.add_nodes(tx, [reported, unreported, others, retired])
+        pool_nodes.retire_node(tx, retired.id)
+    asked = [(pool.id, "n-1"), (pool.id, "host-1"), (pool.id, "host-2"), (pool.id, "n-3"), (other.id, "host-2")]
+    with store.read() as tx:
+        assert pool_nodes.nodes_named(tx, asked) == {(pool.id, "n-1"): [reported], (pool.id, "host-2"): [unreported]}
+        assert pool_nodes.nodes_named(tx, [*asked, (other.id, "n-1")])[other.id, "n-1"] == [others]
+        assert pool_nodes.nodes_named(tx, []) == {}

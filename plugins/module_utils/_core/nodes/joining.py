@@ -1,71 +1,27 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A machine's bcd joins its pool: what the gateway calls. One transaction, harmless to repeat, refuses without telling.
+"""Machines' bcds join their pools: what the gateway calls. Harmless to repeat, refuses without telling.
 
-Limits: the shape of the request is the gateway's to check (wire/); minting tokens is join_token.py's.
+All who join within a moment are one transaction of a dozen statements: each is decided for itself (entering.py), as if
+it had come alone. Limits: the shape of a request is the gateway's to check (wire/); minting tokens is join_token.py's.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import NoReturn
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from ..model import ids
-from ..model.errors import Code, OperationError
-from ..model.ids import NodeId, PoolId
-from ..model.liveness import Liveness, liveness
+from ..model.errors import OperationError, StoreUnavailable
+from ..model.ids import NodeId, PoolId, TokenId
 from ..model.records import Device, JoinToken, PoolNode
-from ..model.secret import Secret
-from ..model.states import Intent, NodeState
+from ..model.states import NodeState
 from ..store import Store, Tx, fleet, gateways, join_tokens, pool_nodes, work
+from .entering import Entry, JoinRefused, JoinRequest, Known, Refusal, Use, entry, refuse_unknown_token
 from .naming import expected_node_name
 
-_BAD_TOKEN = "the join token is not valid: bcd reads the mounted token again and retries"  # noqa: S105 (no secret)
-"""The one text for every bad token: unknown, expired, revoked and used up look alike from outside."""
-
-
-class Refusal(StrEnum):
-    """Why a join is refused, in one word: for counting."""
-
-    UNKNOWN_TOKEN = "unknown_token"  # noqa: S105 (no secret)
-    REVOKED_TOKEN = "revoked_token"  # noqa: S105 (no secret)
-    EXPIRED_TOKEN = "expired_token"  # noqa: S105 (no secret)
-    USED_UP_TOKEN = "used_up_token"  # noqa: S105 (no secret)
-    TEARING_DOWN = "tearing_down"
-    OTHER_POOL = "other_pool"
-    OTHER_IDENTITY = "other_identity"
-    STILL_CONNECTED = "still_connected"
-
-
-class JoinRefused(OperationError):
-    """A join that is refused. Its text is for whoever asked; `reason` is for our own log. Neither holds a token."""
-
-    def __init__(self, code: Code, message: str, *, why: Refusal, reason: str) -> None:
-        """Keep the reason beside the public text."""
-        super().__init__(code, message)
-        self.why = why
-        self.reason = reason
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JoinRequest:
-    """What bcd sends.
-
-    Attributes:
-        nonce: names one join, however often it is sent; bcd keeps it with the identity before it calls.
-        identity: 256 random bits that bcd made itself, so a lost reply loses nothing. Only its hash is stored.
-        reported_node_name: `spec.nodeName` of bcd's pod; None from a bcd that does not know it.
-        devices: the machine's GPUs.
-    """
-
-    token: Secret = field(repr=False)
-    nonce: str
-    identity: Secret = field(repr=False)
-    hostname: str
-    reported_node_name: str | None
-    devices: tuple[Device, ...]
+__all__ = ["JoinRefused", "JoinRequest", "Joined", "Outcome", "Refusal", "join", "join_all", "take_inventory"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,15 +32,12 @@ class Joined:
     pool_id: PoolId
 
 
-def join(store: Store, request: JoinRequest) -> Joined:
-    """Take a machine into the token's pool, and make the pool due now.
+Outcome = Joined | OperationError | StoreUnavailable
+"""Of one join."""
 
-    - An identity that the pool knows is that node: a repeated join costs no use, even when its token has ended since.
-    - A machine that was here before (same Node name and a GPU in common) and lost its identity keeps its node, match
-      and bookings under the new identity; but only once its old bcd is disconnected.
-    - The same Node name with other GPUs is another machine and becomes a node of its own: matching.py retires the old
-      one, so that what was booked on it ends.
-    - A repetition by a machine that was retired since makes it a node of its own at the cost of the first use.
+
+def join(store: Store, request: JoinRequest) -> Joined:
+    """Take a machine into the token's pool, and make the pool due now. What becomes of it: entering.entry.
 
     Returns:
         The node that this machine is.
@@ -93,151 +46,174 @@ def join(store: Store, request: JoinRequest) -> Joined:
         JoinRefused: UNAUTHENTICATED for a token that is unknown, expired, revoked or used up; FORBIDDEN when the pool
             is being torn down; CONFLICT when a bcd of this machine is still connected, or the nonce or identity is
             another node's.
+        OperationError: CONFLICT when another transaction has just taken the nonce or identity.
+        StoreUnavailable: the database cannot be reached.
     """
-    with store.write() as tx:
-        token = _recognised(tx, request)
-        work.make_due(tx, token.pool_id, tx.now)  # first: whoever locks the work unit locks it before all other rows
-        known = pool_nodes.node_by_identity(tx, request.identity.sha256())
-        if known is not None:
-            return _again(tx, token, known, request)
-        _must_be_live(tx, token)
-        _must_take_nodes(tx, token.pool_id)
-        return Joined(node_id=_enter(tx, token, request), pool_id=token.pool_id)
+    [outcome] = join_all(store, (request,))
+    if isinstance(outcome, Joined):
+        return outcome
+    raise outcome
 
 
-def _recognised(tx: Tx, request: JoinRequest) -> JoinToken:
-    token = join_tokens.token_by_hash(tx, request.token.sha256())
-    if token is None or not request.token.matches(token.token_hash):
-        _refuse_token(Refusal.UNKNOWN_TOKEN, "no such token")
-    return token
+def join_all(store: Store, requests: Sequence[JoinRequest]) -> list[Outcome]:
+    """As :func:`join`, for all who ask at one moment: what becomes of each, in order.
+
+    Those that ask for the same (a nonce, an identity, a name) are taken one after the other.
+    """
+    outcomes: dict[int, Outcome] = {}
+    for together in _apart(requests):
+        outcomes |= _join_together(store, {number: requests[number] for number in together})
+    return [outcomes[number] for number in range(len(requests))]
 
 
-def _must_be_live(tx: Tx, token: JoinToken) -> None:
-    if token.revoked_at is not None:
-        _refuse_token(
-            Refusal.REVOKED_TOKEN,
-            f"token {token.id} of pool {token.pool_id} was revoked at {token.revoked_at:%Y-%m-%d %H:%M:%S} UTC",
+def _apart(requests: Sequence[JoinRequest]) -> Iterator[list[int]]:
+    """Requests by number, in groups within which no two ask for the same; those that do stay in order."""
+    waiting = list(range(len(requests)))
+    while waiting:
+        asked: set[tuple[str, str]] = set()
+        group: list[int] = []
+        later: list[int] = []
+        for number in waiting:
+            one = requests[number]
+            name = expected_node_name(one.reported_node_name, one.hostname)
+            wanted = {("nonce", one.nonce), ("identity", one.identity.sha256()), ("name", name)}
+            (later if asked & wanted else group).append(number)
+            asked |= wanted
+        yield group
+        waiting = later
+
+
+def _join_together(store: Store, requests: dict[int, JoinRequest]) -> dict[int, Outcome]:
+    try:
+        with store.write() as tx:
+            return _joined(tx, requests)
+    except StoreUnavailable as error:
+        return dict.fromkeys(requests, error)
+    except OperationError as error:
+        if len(requests) == 1:
+            return dict.fromkeys(requests, error)
+    # Another gateway's transaction stands against one of them, and nothing was written for any: each for itself.
+    outcomes: dict[int, Outcome] = {}
+    for number, request in requests.items():
+        outcomes |= _join_together(store, {number: request})
+    return outcomes
+
+
+def _joined(tx: Tx, requests: dict[int, JoinRequest]) -> dict[int, Outcome]:
+    outcomes: dict[int, Outcome] = {}
+    entries: dict[int, Entry] = {}
+    due: set[PoolId] = set()
+    tokens = _recognised(tx, requests)
+    known = _known(tx, {number: (requests[number], token) for number, token in tokens.items()})
+    spent: Counter[TokenId] = Counter()
+    for number, request in requests.items():
+        if number not in known:
+            outcomes[number] = refuse_unknown_token()
+            continue
+        shown = known[number]
+        token = replace(shown.token, uses=shown.token.uses + spent[shown.token.id])
+        try:
+            entering = entry(request, replace(shown, token=token), now=tx.now)
+        except JoinRefused as refused:
+            outcomes[number] = refused
+            continue
+        due.add(token.pool_id)
+        if entering is not None:
+            entries[number] = entering
+            spent[token.id] += entering.use == Use.NEW
+            outcomes[number] = Joined(node_id=entering.node.id, pool_id=token.pool_id)
+        elif shown.by_identity is not None:
+            _report(tx, shown.by_identity, request)
+            outcomes[number] = Joined(node_id=shown.by_identity.id, pool_id=token.pool_id)
+    _enter(tx, [(tokens[number], requests[number], entering) for number, entering in entries.items()])
+    work.make_all_due(tx, due, tx.now)
+    return outcomes
+
+
+def _recognised(tx: Tx, requests: dict[int, JoinRequest]) -> dict[int, JoinToken]:
+    """The tokens that are some; nothing is locked yet."""
+    found = join_tokens.tokens_by_hashes(tx, (one.token.sha256() for one in requests.values()))
+    tokens = {number: found.get(one.token.sha256()) for number, one in requests.items()}
+    return {
+        number: token
+        for number, token in tokens.items()
+        if token is not None and requests[number].token.matches(token.token_hash)
+    }
+
+
+def _known(tx: Tx, shown: dict[int, tuple[JoinRequest, JoinToken]]) -> dict[int, Known]:
+    """What is known of each, read once for all; locked in the order that all of the store's writers keep."""
+    if not shown:
+        return {}
+    names = {
+        number: (token.pool_id, expected_node_name(request.reported_node_name, request.hostname))
+        for number, (request, token) in shown.items()
+    }
+    work.lock_units(tx, {token.pool_id for _request, token in shown.values()})
+    pools = fleet.lock_pools(tx, {token.pool_id for _request, token in shown.values()})
+    tokens = join_tokens.lock_tokens(tx, {token.id for _request, token in shown.values()})
+    by_identity = pool_nodes.nodes_by_identities(tx, (one.identity.sha256() for one, _token in shown.values()))
+    named = pool_nodes.nodes_named(tx, names.values())
+    uses = join_tokens.nodes_of_uses(tx, ((token.id, request.nonce) for request, token in shown.values()))
+    made = {node_id: pool_nodes.node(tx, node_id) for node_id in set(uses.values())}
+    listening = gateways.listening(tx) if named else None
+    found: dict[int, Known] = {}
+    for number, (request, token) in shown.items():
+        if token.id not in tokens:
+            continue
+        use = uses.get((token.id, request.nonce))
+        found[number] = Known(
+            token=tokens[token.id],
+            pool=pools.get(token.pool_id),
+            by_identity=by_identity.get(request.identity.sha256()),
+            named=tuple(named.get(names[number], ())),
+            use=None if use is None else (use, made[use]),
+            listening=listening,
         )
-    if token.expires_at <= tx.now:
-        _refuse_token(
-            Refusal.EXPIRED_TOKEN,
-            f"token {token.id} of pool {token.pool_id} expired at {token.expires_at:%Y-%m-%d %H:%M:%S} UTC",
-        )
+    return found
 
 
-def _must_take_nodes(tx: Tx, pool_id: PoolId) -> None:
-    pool = fleet.lock_pool(tx, pool_id)
-    if pool is None or pool.archived_at is not None or pool.intent != Intent.RUN:
-        raise JoinRefused(
-            Code.FORBIDDEN,
-            "the pool takes no more nodes: it is being torn down",
-            why=Refusal.TEARING_DOWN,
-            reason=f"pool {pool_id} is archived or being torn down",
-        )
+def _enter(tx: Tx, entries: Iterable[tuple[JoinToken, JoinRequest, Entry]]) -> None:
+    """Write who enters."""
+    uses: dict[tuple[TokenId, str], NodeId] = {}
+    new: list[PoolNode] = []
+    for token, request, entering in entries:
+        node = entering.node
+        if entering.use == Use.NEW:
+            uses[token.id, request.nonce] = node.id
+        elif entering.use == Use.MOVED:
+            join_tokens.move_use(tx, token.id, request.nonce, node.id)
+        if entering.before is None:
+            new.append(node)
+        else:
+            _come_back(tx, entering.before, node)
+    join_tokens.add_uses(tx, uses)
+    pool_nodes.add_nodes(tx, new)
 
 
-def _again(tx: Tx, token: JoinToken, known: PoolNode, request: JoinRequest) -> Joined:
-    """The answer to a machine that has joined already: whoever shows the identity is the node."""
-    if known.pool_id != token.pool_id:
-        raise JoinRefused(
-            Code.CONFLICT,
-            "this identity is a node's of another pool: clear bcd's state folder on the machine",
-            why=Refusal.OTHER_POOL,
-            reason=f"identity of {known.id} in pool {known.pool_id} shown with a token of pool {token.pool_id}",
-        )
+def _come_back(tx: Tx, before: PoolNode, node: PoolNode) -> None:
+    pool_nodes.replace_identity(
+        tx,
+        node.id,
+        identity_hash=node.identity_hash,
+        hostname=node.hostname,
+        reported_node_name=node.reported_node_name,
+        devices=node.devices,
+        at=tx.now,
+    )
+    if before.state == NodeState.MATCHED:
+        # Its Node may be another one by now: it takes no more bookings before a list has told.
+        pool_nodes.set_node_state(tx, node.id, NodeState.JOINED)
+
+
+def _report(tx: Tx, node: PoolNode, request: JoinRequest) -> None:
     report_inventory(
         tx,
-        known,
+        node,
         hostname=request.hostname,
         reported_node_name=request.reported_node_name,
         devices=request.devices,
     )
-    return Joined(node_id=known.id, pool_id=known.pool_id)
-
-
-def _enter(tx: Tx, token: JoinToken, request: JoinRequest) -> NodeId:
-    name = expected_node_name(request.reported_node_name, request.hostname)
-    before = _same_machine(pool_nodes.nodes_named(tx, token.pool_id, name), request)
-    if before is not None:
-        _must_be_disconnected(tx, before)
-    node_id = before.id if before is not None else ids.new_node_id(tx.now)
-    _use(tx, token, request, node_id)
-    if before is not None:
-        pool_nodes.replace_identity(
-            tx,
-            node_id,
-            identity_hash=request.identity.sha256(),
-            hostname=request.hostname,
-            reported_node_name=request.reported_node_name,
-            devices=request.devices,
-            at=tx.now,
-        )
-        if before.state == NodeState.MATCHED:
-            # Its Node may be another one by now: it takes no more bookings before a list has told.
-            pool_nodes.set_node_state(tx, node_id, NodeState.JOINED)
-        return node_id
-    pool_nodes.add_node(
-        tx,
-        PoolNode(
-            id=node_id,
-            pool_id=token.pool_id,
-            state=NodeState.JOINED,
-            hostname=request.hostname,
-            reported_node_name=request.reported_node_name,
-            identity_hash=request.identity.sha256(),
-            devices=request.devices,
-            joined_at=tx.now,
-            last_seen_at=tx.now,
-        ),
-    )
-    return node_id
-
-
-def _use(tx: Tx, token: JoinToken, request: JoinRequest, node_id: NodeId) -> None:
-    try:
-        entered = join_tokens.use_token(tx, token.id, request.nonce, node_id)
-    except OperationError as error:
-        if error.code == Code.FORBIDDEN:
-            used_up = f"token {token.id} of pool {token.pool_id} is used up ({token.max_uses} uses)"
-            _refuse_token(Refusal.USED_UP_TOKEN, used_up)
-        raise
-    if entered == node_id:
-        return
-    made = pool_nodes.node(tx, entered)
-    if made is None or made.state != NodeState.RETIRED:
-        raise JoinRefused(
-            Code.CONFLICT,
-            "this nonce was used with another identity: clear bcd's state folder on the machine",
-            why=Refusal.OTHER_IDENTITY,
-            reason=f"nonce of {entered} shown again with another identity, token {token.id}",
-        )
-    # The machine never heard that it was let in, and was given up meanwhile: the use that it paid with is its own.
-    join_tokens.move_use(tx, token.id, request.nonce, node_id)
-
-
-def _same_machine(nodes: tuple[PoolNode, ...], request: JoinRequest) -> PoolNode | None:
-    """The node that this machine was before it lost its identity; the latest, should there be several.
-
-    Arguments:
-        nodes: the pool's of the machine's name.
-
-    GPUs carry ids of their own, so a machine that has one in common with a node of the same name is that machine, and
-    one that has none is another that got its name. Without GPUs nothing can be booked, and the name alone decides.
-    """
-    shown = {device.id for device in request.devices}
-    same = [node for node in nodes if {device.id for device in node.devices} & shown or not (node.devices or shown)]
-    return max(same, key=lambda node: (node.joined_at, node.id), default=None)
-
-
-def _must_be_disconnected(tx: Tx, node: PoolNode) -> None:
-    """Nobody takes over from a bcd that is, or may still be, connected: that could only be an impostor or a copy."""
-    if liveness(node.last_seen_at, listening=gateways.listening(tx), now=tx.now) != Liveness.DISCONNECTED:
-        raise JoinRefused(
-            Code.CONFLICT,
-            "a bcd of this machine is connected: it can join anew once that one has been silent for half a minute",
-            why=Refusal.STILL_CONNECTED,
-            reason=f"{node.id} is not disconnected, yet a second identity asks for it",
-        )
 
 
 def report_inventory(
@@ -260,7 +236,3 @@ def take_inventory(
         return
     with store.write() as tx:
         report_inventory(tx, node, hostname=node.hostname, reported_node_name=reported_node_name, devices=devices)
-
-
-def _refuse_token(why: Refusal, reason: str) -> NoReturn:
-    raise JoinRefused(Code.UNAUTHENTICATED, _BAD_TOKEN, why=why, reason=reason)

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..model.errors import Code, OperationError
 from ..model.ids import NodeId, PoolId, TokenId
 from ..model.records import JoinToken
 from .tables import tables
@@ -34,10 +34,10 @@ def live_hashes(tx: Tx) -> frozenset[str]:
     return frozenset(row.token_hash for row in tx.rows(chosen))
 
 
-def token_by_hash(tx: Tx, token_hash: str) -> JoinToken | None:
-    """The token of this SHA-256, live or not."""
-    row = tx.row(_by_hash(), {"of_hash": token_hash})
-    return None if row is None else _token(row)
+def tokens_by_hashes(tx: Tx, token_hashes: Iterable[str]) -> dict[str, JoinToken]:
+    """The tokens of these SHA-256s by them, live or not, out of one read. No token, no entry."""
+    rows = tx.rows(_by_hashes(), {"of_hashes": sorted(set(token_hashes))})
+    return {row.token_hash: _token(row) for row in rows}
 
 
 def add_token(tx: Tx, token: JoinToken) -> None:
@@ -66,43 +66,45 @@ def revoke_token(tx: Tx, token_id: TokenId) -> bool:
     return tx.execute(revoked).rowcount == 1
 
 
-def use_token(tx: Tx, token_id: TokenId, nonce: str, node_id: NodeId) -> NodeId:
-    """Spend one use of the token on a machine.
+def lock_tokens(tx: Tx, token_ids: Iterable[TokenId]) -> dict[TokenId, JoinToken]:
+    """These tokens as they are now, locked to the end of the transaction: of two machines only one gets the last use.
 
-    The token's row is locked to the end of the transaction: of two machines only one gets the last use.
+    Taken in one order, after work units and pools (fleet.lock_pools), so that nobody waits in a circle.
+    """
+    wanted = sorted(set(token_ids))
+    rows = tx.rows(_locking(), {"of_tokens": wanted})
+    # Counted by a statement of its own: one that waited for the lock would count what it saw before it.
+    spent = {row.token_id: row.spent for row in tx.rows(_counting_uses(), {"of_tokens": wanted})}
+    return {TokenId(row.id): _token(row, uses=spent.get(row.id, 0)) for row in rows}
 
-    Arguments:
-        nonce: what the machine chose for its join and repeats when the answer was lost.
-        node_id: the node to be made, if this is a new machine.
 
-    Returns:
-        `node_id`, or the node that the same nonce made the first time: that costs no second use, whatever became of the
-        token since.
+def nodes_of_uses(tx: Tx, uses: Iterable[tuple[TokenId, str]]) -> dict[tuple[TokenId, str], NodeId]:
+    """The node that each of these uses made, by token and nonce; none where the nonce is new."""
+    wanted = set(uses)
+    token_ids, nonces = (sorted(set(part)) for part in zip(*wanted, strict=True)) if wanted else ([], [])
+    rows = tx.rows(_used(), {"of_tokens": token_ids, "of_nonces": nonces})
+    found = {(TokenId(row.token_id), str(row.nonce)): NodeId(row.node_id) for row in rows}
+    return {use: node_id for use, node_id in found.items() if use in wanted}
+
+
+def add_uses(tx: Tx, uses: Mapping[tuple[TokenId, str], NodeId]) -> None:
+    """Spend uses: one for each machine's nonce. Whoever calls has the tokens locked and has counted.
 
     Raises:
-        OperationError: FORBIDDEN when the token is unknown, revoked, expired or used up.
+        OperationError: CONFLICT when a nonce was used with its token before; the transaction can only be given up then.
     """
-    uses = tables().token_uses
-    token = tx.row(_locking(), {"a_token": token_id})
-    if token is None:
-        raise OperationError(Code.FORBIDDEN, f"there is no join token {token_id}")
-    made = tx.find(uses, key={"token_id": token_id, "nonce": nonce})
-    if made is not None:
-        return NodeId(made.node_id)
-    if token.revoked_at is not None or token.expires_at <= tx.now:
-        raise OperationError(Code.FORBIDDEN, f"join token {token_id} is no longer valid")
-    spent = tx.execute(_counting_uses(), {"a_token": token_id}).scalar_one()
-    if spent >= token.max_uses:
-        raise OperationError(Code.FORBIDDEN, f"join token {token_id} has no use left of {token.max_uses}")
-    tx.insert(uses, token_id=token_id, nonce=nonce, node_id=node_id, at=tx.now)
-    return node_id
+    rows = [
+        {"token_id": token_id, "nonce": nonce, "node_id": node_id, "at": tx.now}
+        for (token_id, nonce), node_id in uses.items()
+    ]
+    tx.insert_all(tables().token_uses, rows)
 
 
 @cache
-def _by_hash() -> Select[Any]:
+def _by_hashes() -> Select[Any]:
     from sqlalchemy import bindparam
 
-    return _tokens().where(tables().join_tokens.c.token_hash == bindparam("of_hash"))
+    return _tokens().where(tables().join_tokens.c.token_hash.in_(bindparam("of_hashes", expanding=True)))
 
 
 @cache
@@ -110,7 +112,8 @@ def _locking() -> Select[Any]:
     from sqlalchemy import bindparam
 
     tokens = tables().join_tokens
-    return tokens.select().where(tokens.c.id == bindparam("a_token")).with_for_update()
+    chosen = tokens.select().where(tokens.c.id.in_(bindparam("of_tokens", expanding=True)))
+    return chosen.order_by(tokens.c.id).with_for_update()
 
 
 @cache
@@ -118,7 +121,19 @@ def _counting_uses() -> Select[Any]:
     from sqlalchemy import bindparam, func, select
 
     uses = tables().token_uses
-    return select(func.count()).select_from(uses).where(uses.c.token_id == bindparam("a_token"))
+    mine = uses.c.token_id.in_(bindparam("of_tokens", expanding=True))
+    return select(uses.c.token_id, func.count().label("spent")).where(mine).group_by(uses.c.token_id)
+
+
+@cache
+def _used() -> Select[Any]:
+    from sqlalchemy import bindparam
+
+    uses = tables().token_uses
+    return uses.select().where(
+        uses.c.token_id.in_(bindparam("of_tokens", expanding=True)),
+        uses.c.nonce.in_(bindparam("of_nonces", expanding=True)),
+    )
 
 
 def move_use(tx: Tx, token_id: TokenId, nonce: str, node_id: NodeId) -> None:
@@ -134,13 +149,13 @@ def _tokens() -> Select[Any]:
     return select(tokens, spent.label("uses"))
 
 
-def _token(row: Row[Any]) -> JoinToken:
+def _token(row: Row[Any], *, uses: int | None = None) -> JoinToken:
     return JoinToken(
         id=TokenId(row.id),
         pool_id=PoolId(row.pool_id),
         token_hash=row.token_hash,
         max_uses=row.max_uses,
-        uses=row.uses,
+        uses=row.uses if uses is None else uses,
         created_at=row.created_at,
         expires_at=row.expires_at,
         revoked_at=row.revoked_at,

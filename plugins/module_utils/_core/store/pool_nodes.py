@@ -33,25 +33,32 @@ def pool_nodes(tx: Tx, pool_id: PoolId, *, retired: bool = False) -> tuple[PoolN
     return tuple(_node(row) for row in tx.rows(chosen))
 
 
-def nodes_named(tx: Tx, pool_id: PoolId, name: str) -> tuple[PoolNode, ...]:
-    """The pool's nodes, the retired ones left out, whose bcd reported this name; where none did, of this hostname.
+def nodes_named(tx: Tx, names: Iterable[tuple[PoolId, str]]) -> dict[tuple[PoolId, str], list[PoolNode]]:
+    """The nodes of these pools, the retired ones left out, whose bcd reported this name; where none did, of this
+    hostname. Out of one read; no node, no entry.
 
     Arguments:
-        name: a hostname's in lower case. Only the ASCII letters of a recorded hostname are compared so.
+        names: pool and name; a hostname's in lower case. Only the ASCII letters of a recorded hostname are compared so.
     """
-    return tuple(_node(row) for row in tx.rows(_named(), {"of_pool": pool_id, "name": name}))
+    wanted = set(names)
+    pool_ids, shown = (sorted(set(part)) for part in zip(*wanted, strict=True)) if wanted else ([], [])
+    found: dict[tuple[PoolId, str], list[PoolNode]] = {}
+    for row in tx.rows(_named(), {"of_pools": pool_ids, "names": shown}):
+        if (row.pool_id, row.shown) in wanted:
+            found.setdefault((PoolId(row.pool_id), row.shown), []).append(_node(row))
+    return found
 
 
 @cache
 def _named() -> Select[Any]:
-    from sqlalchemy import bindparam, func
+    from sqlalchemy import bindparam, func, select
 
     table = tables().pool_nodes
     shown = func.coalesce(func.nullif(table.c.reported_node_name, ""), func.lower(table.c.hostname))
-    return table.select().where(
-        table.c.pool_id == bindparam("of_pool"),
+    return select(table, shown.label("shown")).where(
+        table.c.pool_id.in_(bindparam("of_pools", expanding=True)),
         table.c.state != NodeState.RETIRED.value,
-        shown == bindparam("name"),
+        shown.in_(bindparam("names", expanding=True)),
     )
 
 
@@ -70,10 +77,11 @@ def node(tx: Tx, node_id: NodeId) -> PoolNode | None:
     return None if row is None else _node(row)
 
 
-def node_by_identity(tx: Tx, identity_hash: str) -> PoolNode | None:
-    """The node whose bcd shows the secret of this SHA-256. A retired node has none."""
-    row = tx.find(tables().pool_nodes, key={"identity_hash": identity_hash})
-    return None if row is None else _node(row)
+def nodes_by_identities(tx: Tx, identity_hashes: Iterable[str]) -> dict[str, PoolNode]:
+    """The nodes whose bcds show the secrets of these SHA-256s, by them. A retired node has none."""
+    table = tables().pool_nodes
+    rows = tx.rows_of(table.select(), table.c.identity_hash, identity_hashes)
+    return {row.identity_hash: _node(row) for row in rows}
 
 
 def identities(tx: Tx, identity_hashes: Iterable[str]) -> dict[str, NodeIdentity]:
@@ -114,23 +122,31 @@ def add_node(tx: Tx, node: PoolNode) -> None:
     Raises:
         OperationError: CONFLICT when another node has that identity.
     """
-    tx.insert(
-        tables().pool_nodes,
-        id=node.id,
-        pool_id=node.pool_id,
-        state=node.state.value,
-        hostname=node.hostname,
-        reported_node_name=node.reported_node_name,
-        identity_hash=node.identity_hash,
-        devices=plain_devices(node.devices),
-        joined_at=node.joined_at,
-        last_seen_at=node.last_seen_at,
-        node_name=node.node_name,
-        node_uid=node.node_uid,
-        spot=node.spot,
-        labels=dict(node.labels),
-        node_pool=node.node_pool,
-    )
+    add_nodes(tx, (node,))
+
+
+def add_nodes(tx: Tx, nodes: Iterable[PoolNode]) -> None:
+    """As add_node, for many, in one statement."""
+    rows = [
+        {
+            "id": node.id,
+            "pool_id": node.pool_id,
+            "state": node.state.value,
+            "hostname": node.hostname,
+            "reported_node_name": node.reported_node_name,
+            "identity_hash": node.identity_hash,
+            "devices": plain_devices(node.devices),
+            "joined_at": node.joined_at,
+            "last_seen_at": node.last_seen_at,
+            "node_name": node.node_name,
+            "node_uid": node.node_uid,
+            "spot": node.spot,
+            "labels": dict(node.labels),
+            "node_pool": node.node_pool,
+        }
+        for node in nodes
+    ]
+    tx.insert_all(tables().pool_nodes, rows)
 
 
 def replace_identity(

@@ -20,7 +20,7 @@ from .tables import tables
 from .transaction import Tx
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Update
+    from sqlalchemy import ColumnElement, Select, Update
 
 Unit = TypeVar("Unit", bound=str)
 
@@ -46,6 +46,20 @@ def make_due(tx: Tx, unit: str, at: datetime) -> None:
     A unit that is unknown stays so.
     """
     tx.execute(_making_due(), {"a_unit": unit, "at": at})
+
+
+def lock_units(tx: Tx, units: Iterable[str]) -> None:
+    """Keep everybody else from these units' rows to the end of the transaction: before all other rows, in one order."""
+    tx.rows(_locking_units(), {"of_units": sorted(set(units))})
+
+
+@cache
+def _locking_units() -> Select[Any]:
+    from sqlalchemy import bindparam, select
+
+    work = tables().work
+    mine = work.c.unit.in_(bindparam("of_units", expanding=True))
+    return select(work.c.unit).where(mine).order_by(work.c.unit).with_for_update()
 
 
 def add_due(tx: Tx, units: Iterable[str], at: datetime) -> None:
