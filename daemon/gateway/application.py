@@ -35,9 +35,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.credentials import good_credentials
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import Heartbeats
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.joining import (
+    Joined,
     JoinRefused,
     JoinRequest,
-    join,
+    join_all,
     take_inventory,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
@@ -48,18 +49,22 @@ from ..web.answers import error as error_answer
 from ..web.bad_tokens import BadTokens
 from ..web.requests import Refused, read_bearer, read_body
 from ..web.store_calls import StoreCalls
-from .callers import Caller, Callers, callers
+from .callers import READS_AT_ONCE, Caller, Callers, callers
 from .good_credentials import GoodCredentials
 from .messages import BookingsBody, HeartbeatBody, JoinBody, parse
+from .together import Together
 from .waiting import BookingsWatch
 
 _LOG = logging.getLogger(__name__)
 
-_WRITES_AT_ONCE = 12
-"""Threads that write to the database. More would only queue there."""
+_WRITES_AT_ONCE = 4
+"""Threads that write to the database: inventories that changed, and joins, which are many in one transaction."""
 
-_READS_AT_ONCE = 4
-"""Threads that read from it, beside those: heartbeats never wait behind a queue of joins."""
+_JOINS_AT_ONCE = 2
+"""Transactions of joins: what a lock holds up in one pool holds up no more than one of them at first."""
+
+_MOST_JOINS = 100
+"""In one transaction: a tenth of a second, for which SQLite keeps all other writers out."""
 
 Answer = dict[str, Any]
 
@@ -90,7 +95,7 @@ class Gateway:
         Arguments:
             heartbeats: where heartbeats are noted; whoever runs the gateway flushes them.
             metrics: counts what is answered.
-            together_seconds: for which the first caller waits for others, to be looked up in one read.
+            together_seconds: for which the first of those who call, or join, waits for others: one question for all.
         """
         self._metrics = metrics
         self._store = store
@@ -98,9 +103,15 @@ class Gateway:
         self._heartbeats = heartbeats
         self._bad_tokens = BadTokens()
         self._calls = StoreCalls(at_once=_WRITES_AT_ONCE)
-        self._reads = StoreCalls(at_once=_READS_AT_ONCE)
+        self._reads = StoreCalls(at_once=READS_AT_ONCE)
         self._callers = Callers(
             lambda identities: self._reads.ask(partial(callers, store, identities)), together_seconds=together_seconds
+        )
+        self._joins: Together[JoinRequest, Joined] = Together(
+            lambda wanted: self._calls.ask(partial(join_all, store, wanted)),
+            together_seconds=together_seconds,
+            at_once=_JOINS_AT_ONCE,
+            most=_MOST_JOINS,
         )
         self._good = GoodCredentials(lambda: self._reads.ask(partial(good_credentials, store)))
         self._watch = BookingsWatch(lambda nodes: self._reads.ask(partial(_standing, store, nodes)))
@@ -183,7 +194,7 @@ class Gateway:
             reported_node_name=body.inventory.os.kubernetes_node_name,
             devices=body.inventory.devices,
         )
-        joined = await self._calls.ask(partial(join, self._store, wanted))
+        joined = await self._joins.ask(wanted)
         self._metrics.joined(joined.pool_id)
         _LOG.info("a node joined", extra={"pool": joined.pool_id, "node": joined.node_id, "address": call.address})
         return {"nodeId": joined.node_id, "heartbeatSeconds": HEARTBEAT_SECONDS}

@@ -9,8 +9,7 @@ it.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,9 +23,13 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import authenticate
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
-TOGETHER_SECONDS: Final = 0.04
-"""For which the first caller of a read waits for others. A read costs a millisecond or two of processor time, whoever
-many it is for: twenty-five a second are a few hundredths of a core, five hundred would be most of one."""
+from .together import TOGETHER_SECONDS, Together
+
+READS_AT_ONCE: Final = 4
+"""Threads that read from the database, beside those that write: heartbeats never wait behind a queue of joins."""
+
+_MOST: Final = 1_000
+"""Callers of one read: two statements' worth of identities (store/pool_nodes.py), some milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +62,9 @@ class Callers:
             together_seconds: for which the first caller of a read waits for others.
         """
         self._look = look
-        self._together_seconds = together_seconds
-        self._waiting: dict[asyncio.Future[Caller | None], Secret] = {}
-        self._looking: set[asyncio.Task[None]] = set()
+        self._waiting: Together[Secret, Caller] = Together(
+            self._look_for, together_seconds=together_seconds, at_once=READS_AT_ONCE, most=_MOST
+        )
 
     async def known(self, identity: Secret) -> Caller:
         """The node whose bcd shows this identity.
@@ -70,27 +73,12 @@ class Callers:
             OperationError: UNAUTHENTICATED when it is no node's, or no longer: bcd is to join again.
             StoreUnavailable: it cannot be read.
         """
-        answer: asyncio.Future[Caller | None] = asyncio.get_running_loop().create_future()
-        if not self._waiting:
-            looking = asyncio.create_task(self._look_for_all())
-            self._looking.add(looking)
-            looking.add_done_callback(self._looking.discard)
-        self._waiting[answer] = identity
-        caller = await answer
-        if caller is None:
-            raise OperationError(Code.UNAUTHENTICATED, "this identity is no node's: join again")
-        return caller
+        return await self._waiting.ask(identity)
 
-    async def _look_for_all(self) -> None:
-        await asyncio.sleep(self._together_seconds)
-        waiting, self._waiting = self._waiting, {}
-        try:
-            found = await self._look(frozenset(waiting.values()))
-        except Exception as error:  # noqa: BLE001 -- it is raised where each of them waits
-            for answer in waiting:
-                if not answer.done():
-                    answer.set_exception(error)
-            return
-        for answer, identity in waiting.items():
-            if not answer.done():
-                answer.set_result(found.get(identity))
+    async def _look_for(self, identities: Sequence[Secret]) -> list[Caller | Exception]:
+        found = await self._look(frozenset(identities))
+        return [found.get(identity) or _nobodys() for identity in identities]
+
+
+def _nobodys() -> OperationError:
+    return OperationError(Code.UNAUTHENTICATED, "this identity is no node's: join again")

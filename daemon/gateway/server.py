@@ -13,7 +13,7 @@ from ..metrics import GatewayMetrics
 from ..web.certificate import Certificate
 from ..web.server import WebServer
 from .application import Gateway
-from .callers import TOGETHER_SECONDS
+from .together import TOGETHER_SECONDS
 
 
 class GatewayServer(WebServer):
@@ -40,7 +40,7 @@ class GatewayServer(WebServer):
         Arguments:
             clock: measures heartbeats and bad credentials; time-outs of connections are real time always.
             metrics: counts what is answered; None where nobody asks for it.
-            together_seconds: for which the first caller waits for others, to be looked up in one read.
+            together_seconds: for which the first of those who call, or join, waits for others: one question for all.
 
         Raises:
             NoCertificate: key and certificate cannot be read, or do not belong together.

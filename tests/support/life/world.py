@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from ansible_collections.better_compute.fleet.daemon.gateway import Certificate, GatewayServer, ensure_certificate
-from ansible_collections.better_compute.fleet.daemon.gateway.callers import TOGETHER_SECONDS
+from ansible_collections.better_compute.fleet.daemon.gateway.together import TOGETHER_SECONDS
 from ansible_collections.better_compute.fleet.emulators.aws import Timings
 from ansible_collections.better_compute.fleet.emulators.aws.account import Credentials
 from ansible_collections.better_compute.fleet.emulators.digitalocean import Timings as DigitalOceanTimings
