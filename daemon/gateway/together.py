@@ -69,6 +69,8 @@ class Together(Generic[Asked, Answer]):
             self._waiting = {answer: waiting[answer] for answer in later}
             if later:
                 self._begin(0)
+            if not now:
+                return
             try:
                 found: Sequence[Answer | Exception] = await self._answer([waiting[answer] for answer in now])
             except Exception as error:  # noqa: BLE001 -- it is raised where each of them waits
