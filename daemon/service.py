@@ -25,7 +25,7 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import Settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StoreUnavailable
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.counting import count_fleet
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import kept_drivers
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import (
     Session,
     open_session,
@@ -160,7 +160,7 @@ def _open_session(settings: Settings, stack: ExitStack, *, signals: Signals, out
     """The session, as soon as the database answers; None when told to stop before."""
     while True:
         try:
-            session = stack.enter_context(open_session(settings, drivers=drivers))
+            session = stack.enter_context(open_session(settings, drivers=kept_drivers))
         except StoreUnavailable as error:
             pause = outage.failed(error)
             notify(f"STATUS=waiting for the database\nEXTEND_TIMEOUT_USEC={int(pause + 60) * 1_000_000}")
