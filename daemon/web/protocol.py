@@ -35,6 +35,10 @@ MOST_WAITING = 16
 does any client that we know of; each is kept in memory, however little its sender may."""
 
 
+WHOLE = "better_compute.whole"
+"""An extension in a request's ASGI scope: all of its body has come."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Refused(Exception):
     """A request that is refused for its head. Raised in the parser's callbacks."""
@@ -155,6 +159,7 @@ class WireProtocol(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """A request is there as a whole."""
         self._has_head, self._has_ended = False, True
+        self.scope["extensions"] = {WHOLE: {}}
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
