@@ -1,9 +1,9 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTP/1.1 as uvicorn speaks it with httptools, but quiet, prompt, and with more of its own: heads must come in time and
-are bounded before they end, and what is no HTTP is refused as every other error is, in JSON and with the status that
-wire/ names.
+"""HTTP/1.1 as uvicorn speaks it with httptools, but quiet, prompt, and with more of its own: heads must come in time
+and are bounded before they end, and what is no HTTP is refused as every other error is, in JSON and with the status
+that wire/ names.
 
 Limits: llhttp, which reads here, lets pass what changes no request's end: blank lines before a request, more than one
 blank in its first line.
@@ -33,7 +33,6 @@ _TOO_LONG = f"the headers of a request have at most {HEAD_BYTES} bytes"
 MOST_WAITING = 16
 """Requests of one connection that wait for the answer to an earlier one. bcd sends none before it has its answer, nor
 does any client that we know of; each is kept in memory, however little its sender may."""
-
 
 WHOLE = "better_compute.whole"
 """An extension in a request's ASGI scope: all of its body has come."""
@@ -83,6 +82,7 @@ class WireProtocol(HttpToolsProtocol):
     _has_head = False  # of the request that is being read: what comes is its body
     _has_ended = False  # with the bytes at hand: a head, a piece of a body, or a request
     _unended_bytes = 0  # since anything has
+    _owes_an_answer = False
     _refused = False  # nothing is read any more
     _last_words: bytes | None = None
 
@@ -115,10 +115,10 @@ class WireProtocol(HttpToolsProtocol):
         self._unended_bytes = 0 if self._has_ended else self._unended_bytes + len(data)
         if self._unended_bytes > HEAD_BYTES:
             self._refuse(431, _TOO_LONG)
-        elif self.cycle is None or self.cycle.response_complete:
-            self._expect_head()
-        else:
+        elif self._owes_an_answer:
             self._expect_no_head()
+        else:
+            self._expect_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
@@ -147,9 +147,11 @@ class WireProtocol(HttpToolsProtocol):
         """
         self._check_head()
         if len(self.pipeline) >= MOST_WAITING:
-            raise _Refused(400, f"at most {MOST_WAITING} requests of a connection wait for the answer to an earlier one")
+            raise _Refused(
+                400, f"at most {MOST_WAITING} requests of a connection wait for the answer to an earlier one"
+            )
         super().on_headers_complete()
-        self._has_head = self._has_ended = True
+        self._has_head = self._has_ended = self._owes_an_answer = True
 
     def on_body(self, body: bytes) -> None:
         """A piece of a request's body."""
@@ -164,9 +166,9 @@ class WireProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """A request was answered."""
-        is_last = not self.pipeline
+        self._owes_an_answer = bool(self.pipeline)
         super().on_response_complete()
-        if is_last and self._last_words is not None:
+        if self._last_words is not None and not self._owes_an_answer:
             self._end_with(self._last_words)
 
     def _check_head(self) -> None:
@@ -208,10 +210,10 @@ class WireProtocol(HttpToolsProtocol):
             self.cycle.disconnected = True
             self.cycle.message_event.set()
             self._end_with(b"" if has_begun else refusal)
-        elif self.cycle is None or self.cycle.response_complete:
-            self._end_with(refusal)
-        else:
+        elif self._owes_an_answer:
             self._last_words = refusal
+        else:
+            self._end_with(refusal)
 
     def _end_with(self, refusal: bytes) -> None:
         if not self.transport.is_closing():
