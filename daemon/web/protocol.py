@@ -5,8 +5,8 @@
 and are bounded before they end, and what is no HTTP is refused as every other error is, in JSON and with the status
 that wire/ names.
 
-Limits: llhttp, which reads here, lets pass what changes no request's end: blank lines before a request, more than one
-blank in its first line.
+Limits: llhttp, which reads here, lets pass what changes neither a request nor where it ends: empty lines before it, and
+in its first line more than one blank, or RTSP/1.1 for HTTP/1.1.
 """
 
 from __future__ import annotations
