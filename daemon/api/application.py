@@ -37,7 +37,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 
 from ..web.answers import STATUS, error
 from ..web.bad_tokens import BadTokens
-from ..web.requests import Refused, check_head, read_bearer, read_body
+from ..web.requests import Refused, read_bearer, read_body
 from ..web.store_calls import StoreCalls
 from .bodies import first_of, read
 from .call import Call
@@ -151,10 +151,9 @@ class Api:
         """The caller, who may do such things at all.
 
         Raises:
-            Refused: 401, 429, 431.
+            Refused: 401, 429.
             OperationError: UNAUTHENTICATED, FORBIDDEN.
         """
-        check_head(request)
         bearer = read_bearer(request)
         address = request.client.host if request.client else ""
         now = self._session.clock.now()

@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 
-from .protocol import HEAD_BYTES
+from .protocol import WHOLE
 
 BODY_BYTES = 32 * 1024
 """Of a request (wire: x-limits): 64 GPUs with the longest ids and models are about 14 KiB."""
@@ -39,33 +39,29 @@ class Refused(Exception):
     close: bool = False
 
 
-def check_head(request: Request) -> None:
-    """Check how large the head is.
-
-    Raises:
-        Refused: 431.
-    """
-    # h11 looks at the size of heads that have not come to their end; a longer one may still come in one piece.
-    if sum(len(name) + len(value) for name, value in request.headers.raw) > HEAD_BYTES:
-        raise Refused(431, Code.INVALID_INPUT, f"the headers of a request have at most {HEAD_BYTES} bytes", close=True)
-
-
 async def read_body(request: Request, *, most_bytes: int = BODY_BYTES) -> bytes:
-    """The body, if head and body are small enough and come soon enough.
+    """The body, if it is small enough and comes soon enough.
 
     Raises:
-        Refused: 408, 413, 431.
+        Refused: 408, 413.
+        ClientDisconnect: it went away before.
     """
-    check_head(request)
     too_large = Refused(413, Code.INVALID_INPUT, f"a body has at most {most_bytes} bytes", close=True)
     told = request.headers.get("content-length", "0")
     if not told.isdecimal() or int(told) > most_bytes:
         raise too_large
     content = bytearray()
+    # Most are there with their heads: they are not waited for, and a timer would cost as much as reading them.
+    seconds = None if WHOLE in request.scope.get("extensions", ()) else BODY_SECONDS
     try:
-        async with asyncio.timeout(BODY_SECONDS):
-            async for chunk in request.stream():
-                content += chunk
+        async with asyncio.timeout(seconds):
+            more = True
+            while more:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                content += message["body"]
+                more = message["more_body"]
                 if len(content) > most_bytes:
                     raise too_large
     except TimeoutError:

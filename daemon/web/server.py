@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 from ..errors import CannotListen, NoCertificate
 from .certificate import Certificate
 from .listening import Listener, listen
-from .protocol import HEAD_BYTES, HEAD_SECONDS, WireProtocol
+from .protocol import HEAD_SECONDS, WireProtocol
 
 _LOG = logging.getLogger(__name__)
 
@@ -152,7 +152,6 @@ def _config(served: Served, certificate: Certificate) -> uvicorn.Config:
         ssl_certfile=certificate.certificate_file,
         ssl_keyfile=certificate.key_file,
         http=WireProtocol,
-        h11_max_incomplete_event_size=HEAD_BYTES,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import json
 import socket
-import ssl
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -26,6 +24,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.store i
 from ansible_collections.better_compute.fleet.tests.support import wire_schema
 from ansible_collections.better_compute.fleet.tests.support.joining_machines import new_token
 from ansible_collections.better_compute.fleet.tests.support.prepared_databases import copy_of
+from ansible_collections.better_compute.fleet.tests.support.raw_wire import answer, connected, head, is_cut
 from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
 from ansible_collections.better_compute.fleet.tests.support.wire_client import WireClient, tls
 
@@ -37,39 +36,6 @@ GUESS = "g" * 43
 def store_url(sqlite_template: Path, tmp_path: Path) -> str:
     """One database will do: what is refused here never gets so far."""
     return copy_of(sqlite_template, to=tmp_path / "fleet.db")
-
-
-@contextmanager
-def connected(gateway: GatewayServer) -> Iterator[socket.socket]:
-    """A TLS connection on which a test says what it likes."""
-    with (
-        socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as plain,
-        tls().wrap_socket(plain) as connection,
-    ):
-        yield connection
-
-
-def answer(connection: socket.socket) -> tuple[int, dict[str, str]]:
-    """The status and body of what comes until the gateway closes the connection."""
-    received = b""
-    while chunk := connection.recv(65536):
-        received += chunk
-    head, _, body = received.partition(b"\r\n\r\n")
-    data: dict[str, str] = json.loads(body)
-    assert wire_schema.problems("error", data) == []
-    return int(head.split()[1]), data
-
-
-def is_cut(connection: socket.socket) -> bool:
-    """Wait for the end of the connection, however it ends."""
-    try:
-        return connection.recv(1) == b""
-    except (ssl.SSLError, ConnectionError):
-        return True
-
-
-def head(*lines: str) -> bytes:
-    return "\r\n".join(["POST /v1/heartbeat HTTP/1.1", "Host: x", *lines, "", ""]).encode()
 
 
 def test_the_limits_are_those_of_the_schema() -> None:
