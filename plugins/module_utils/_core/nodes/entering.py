@@ -111,7 +111,7 @@ class Entry:
     use: Use
 
 
-def entry(request: JoinRequest, known: Known, *, now: datetime) -> Entry | None:
+def entry(request: JoinRequest, known: Known, *, now: datetime) -> Entry | PoolNode:
     """Decide.
 
     - An identity that the pool knows is that node: a repeated join costs no use, even when its token has ended since.
@@ -122,14 +122,14 @@ def entry(request: JoinRequest, known: Known, *, now: datetime) -> Entry | None:
     - A repetition by a machine that was retired since makes it a node of its own at the cost of the first use.
 
     Returns:
-        None for a machine that has entered already: whoever shows the identity is the node.
+        How it enters; or the node that it is already: whoever shows the identity is the node.
 
     Raises:
         JoinRefused: see joining.join.
     """
     if known.by_identity is not None:
         _must_be_of_the_pool(known.by_identity, known.token)
-        return None
+        return known.by_identity
     _must_be_live(known.token, now=now)
     _must_take_nodes(known)
     before = _same_machine(known.named, request)

@@ -118,13 +118,13 @@ def _joined(tx: Tx, requests: dict[int, JoinRequest]) -> dict[int, Outcome]:
             outcomes[number] = refused
             continue
         due.add(token.pool_id)
-        if entering is not None:
+        if isinstance(entering, Entry):
             entries[number] = entering
             spent[token.id] += entering.use == Use.NEW
             outcomes[number] = Joined(node_id=entering.node.id, pool_id=token.pool_id)
-        elif shown.by_identity is not None:
-            _report(tx, shown.by_identity, request)
-            outcomes[number] = Joined(node_id=shown.by_identity.id, pool_id=token.pool_id)
+        else:
+            _report(tx, entering, request)
+            outcomes[number] = Joined(node_id=entering.id, pool_id=token.pool_id)
     _enter(tx, [(tokens[number], requests[number], entering) for number, entering in entries.items()])
     work.make_all_due(tx, due, tx.now)
     return outcomes
