@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from ..model.errors import OperationError, StoreUnavailable
 from ..model.ids import NodeId, PoolId, TokenId
@@ -32,7 +33,7 @@ class Joined:
     pool_id: PoolId
 
 
-Outcome = Joined | OperationError | StoreUnavailable
+Outcome: TypeAlias = "Joined | OperationError | StoreUnavailable"
 """Of one join."""
 
 
