@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import Clock
@@ -15,14 +14,11 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.provide
 
 
 def drivers_opened_once(clock: Clock) -> Callable[[AccountRecord], Driver]:
-    """Opens drivers as the product does, and keeps each for as long as its account is declared in the same way.
-
-    A plan asks for the driver of an account that is not recorded yet, and the passes after it for the same one.
-    """
+    """Opens drivers as the product does, and keeps them for as long as the account is not declared differently."""
     opened: dict[str, Driver] = {}
 
     def driver(account: AccountRecord) -> Driver:
-        key = json.dumps([account.name, account.provider, dict(account.config)], sort_keys=True)
+        key = f"{account.id}/{account.generation}"
         if key not in opened:
             opened[key] = open_driver(account, clock=clock)
         return opened[key]
