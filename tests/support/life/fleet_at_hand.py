@@ -77,8 +77,7 @@ class Fleet:
         """Run what falls due, as the daemon does, for so long at most (`minutes=20`), or until something is true."""
         end = self.scene.clock.now() + timedelta(**interval)
         while self.scene.clock.now() < end and not until():
-            self.run_due()
-            if until():
+            if self.run_due() and until():
                 return
             with self.session.store.read() as tx:
                 due, now = work.next_due(tx), tx.now
@@ -87,10 +86,12 @@ class Fleet:
             step = _STEP_SECONDS if self.scene.engine.inventory.machines() else left
             self.scene.clock.advance(min(max(0.5, left), step))
 
-    def run_due(self) -> None:
-        """The passes that are due now."""
-        for lease in passes.claim_due(self.session, limit=10):
+    def run_due(self) -> bool:
+        """The passes that are due now; whether there were any."""
+        leases = passes.claim_due(self.session, limit=10)
+        for lease in leases:
             passes.run_leased(self.session, lease)
+        return bool(leases)
 
     def one_pass(self) -> SubstrateView:
         """One pass of the pool, now; the substrate after it."""

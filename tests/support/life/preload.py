@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import boto3  # noqa: F401 -- for the children
@@ -13,6 +14,13 @@ import psycopg  # noqa: F401 -- for the children
 import sqlalchemy.dialects.postgresql
 import sqlalchemy.dialects.sqlite  # noqa: F401 -- for the children
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.accounts import ACCOUNT_MODELS
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.fleet_config import (
+    FrameModel,
+    PoolModel,
+    QuotaModel,
+    SiteModel,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.clients import Clients
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.providers.eks.settings import EksSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.tables import tables
@@ -37,5 +45,14 @@ def _read_api_models() -> None:
         getattr(clients, name)
 
 
+def _build_models_of_documents() -> None:
+    """Have pydantic build what a life's document is checked with, which it would do at the first document."""
+    for model in (FrameModel, SiteModel, ACCOUNT_MODELS["aws"], PoolModel, QuotaModel):
+        model.model_rebuild()
+
+
 tables()
 _read_api_models()
+_build_models_of_documents()
+# A child that looks for garbage leaves these alone, and so shares their memory with this process instead of copying it.
+gc.freeze()
