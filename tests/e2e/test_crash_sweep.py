@@ -284,6 +284,10 @@ def test_on_postgresql_too(postgres_server: PostgresServer, index: int) -> None:
         assert killed(url, [point]) == [point]
 
 
+def without_the_token(made: set[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
+    return {call for call in made if not call[1].endswith("/bcd-join")}
+
+
 def clusters_part(points: Iterable[Point]) -> list[Point]:
     return [point for point in points if point.kind == CLUSTER]
 
@@ -294,8 +298,12 @@ def test_a_life_on_a_real_api_asks_the_same_of_it_and_comes_to_the_same_end(
 ) -> None:
     children = lives_on(url, lambda _point: False, real_cluster_api)
     reached = clusters_part(point for child in children for point in child.reached)
+    recorded = clusters_part(recorded_points())
+    assert calls(reached, PHASES) == calls(recorded, PHASES)
     for phase in PHASES:
-        assert calls(reached, [phase]) == calls(clusters_part(recorded_points()), [phase])
+        # Real time decides whether all have joined for a moment while more Nodes come: then the token goes and is made
+        # anew.
+        assert without_the_token(calls(reached, [phase])) == without_the_token(calls(recorded, [phase]))
 
 
 @pytest.mark.controlplane
