@@ -181,10 +181,19 @@ _MORE_THAN_ONCE = (
     ),
     _mutation(
         "a join that is repeated costs a second use",
-        "store/join_tokens.py",
-        "    if made is not None:\n",
-        "    if made is not None and not made:\n",
-        f"{_STORE}/test_node_rows.py::test_a_join_that_is_repeated_with_its_nonce_costs_no_second_use",
+        "nodes/entering.py",
+        "    if known.by_identity is not None:\n",
+        "    if known.by_identity is not None and known.use is None:\n",
+        "tests/integration/nodes/test_joining.py::"
+        "test_a_repeated_join_is_answered_with_the_same_node_and_costs_no_second_use",
+    ),
+    _mutation(
+        "machines that join together share one use",
+        "nodes/joining.py",
+        "            spent[token.id] += entering.use == Use.NEW\n",
+        "            spent[token.id] += 0\n",
+        "tests/integration/nodes/test_joining_together.py::"
+        "test_of_many_at_one_moment_only_as_many_get_in_as_the_token_admits",
     ),
 )
 
