@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -77,3 +78,28 @@ def row_number() -> BigInteger:
     from sqlalchemy import BigInteger, Integer
 
     return BigInteger().with_variant(Integer(), "sqlite")
+
+
+@cache
+def texts() -> TypeDecorator[list[str]]:
+    """Many texts as one parameter: an array on PostgreSQL, JSON text on SQLite. See statements.among."""
+    from sqlalchemy import Text
+    from sqlalchemy.types import TypeDecorator
+
+    class Texts(TypeDecorator[list[str]]):
+        impl = Text
+        cache_ok = True
+
+        def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
+            if dialect.name != "postgresql":
+                return dialect.type_descriptor(Text())
+            from sqlalchemy.dialects.postgresql import ARRAY
+
+            return dialect.type_descriptor(ARRAY(Text()))
+
+        def process_bind_param(self, value: list[str] | None, dialect: Dialect) -> Any:
+            if value is None or dialect.name == "postgresql":
+                return value
+            return json.dumps(value)
+
+    return Texts()

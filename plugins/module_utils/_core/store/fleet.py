@@ -14,6 +14,7 @@ from ..model.ids import AccountId, PoolId, SiteId, TenantId
 from ..model.records import AccountRecord, PoolRecord, QuotaRecord, SiteRecord
 from ..model.states import Intent
 from .shapes import plain_substrate, substrate_of
+from .statements import among
 from .tables import tables
 from .transaction import Tx
 
@@ -173,10 +174,8 @@ def lock_pools(tx: Tx, pool_ids: Iterable[PoolId]) -> dict[PoolId, PoolRecord]:
 
 @cache
 def _locking_pools() -> Select[Any]:
-    from sqlalchemy import bindparam
-
     table = tables().pools
-    chosen = table.select().where(table.c.id.in_(bindparam("of_pools", expanding=True))).order_by(table.c.id)
+    chosen = table.select().where(among(table.c.id, "of_pools")).order_by(table.c.id)
     # FOR NO KEY UPDATE: rows that only refer to the pool can still be added. PostgreSQL looks at the row again after it
     # waited for its lock.
     return chosen.with_for_update(key_share=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.ids import NodeId, PoolId, TokenId
 from ..model.records import JoinToken
+from .statements import among
 from .tables import tables
 from .transaction import Tx
 
@@ -102,37 +103,31 @@ def add_uses(tx: Tx, uses: Mapping[tuple[TokenId, str], NodeId]) -> None:
 
 @cache
 def _by_hashes() -> Select[Any]:
-    from sqlalchemy import bindparam
-
-    return _tokens().where(tables().join_tokens.c.token_hash.in_(bindparam("of_hashes", expanding=True)))
+    return _tokens().where(among(tables().join_tokens.c.token_hash, "of_hashes"))
 
 
 @cache
 def _locking() -> Select[Any]:
-    from sqlalchemy import bindparam
-
     tokens = tables().join_tokens
-    chosen = tokens.select().where(tokens.c.id.in_(bindparam("of_tokens", expanding=True)))
+    chosen = tokens.select().where(among(tokens.c.id, "of_tokens"))
     return chosen.order_by(tokens.c.id).with_for_update()
 
 
 @cache
 def _counting_uses() -> Select[Any]:
-    from sqlalchemy import bindparam, func, select
+    from sqlalchemy import func, select
 
     uses = tables().token_uses
-    mine = uses.c.token_id.in_(bindparam("of_tokens", expanding=True))
+    mine = among(uses.c.token_id, "of_tokens")
     return select(uses.c.token_id, func.count().label("spent")).where(mine).group_by(uses.c.token_id)
 
 
 @cache
 def _used() -> Select[Any]:
-    from sqlalchemy import bindparam
-
     uses = tables().token_uses
     return uses.select().where(
-        uses.c.token_id.in_(bindparam("of_tokens", expanding=True)),
-        uses.c.nonce.in_(bindparam("of_nonces", expanding=True)),
+        among(uses.c.token_id, "of_tokens"),
+        among(uses.c.nonce, "of_nonces"),
     )
 
 

@@ -14,14 +14,15 @@ from ..model.ids import NodeId, PoolId
 from ..model.records import Device, NodeIdentity, PoolNode
 from ..model.states import NodeState
 from .shapes import devices_of, plain_devices
+from .statements import among
 from .tables import tables
 from .transaction import Tx
 
 if TYPE_CHECKING:
-    from sqlalchemy import Row, Select
+    from sqlalchemy import Row, Select, Update
 
 _IDS_PER_STATEMENT = 500
-"""SQLite before 3.32 takes 999 parameters in one statement."""
+"""A thousandth of a second or two, after which others have their turn."""
 
 
 def pool_nodes(tx: Tx, pool_id: PoolId, *, retired: bool = False) -> tuple[PoolNode, ...]:
@@ -51,14 +52,14 @@ def nodes_named(tx: Tx, names: Iterable[tuple[PoolId, str]]) -> dict[tuple[PoolI
 
 @cache
 def _named() -> Select[Any]:
-    from sqlalchemy import bindparam, func, select
+    from sqlalchemy import func, select
 
     table = tables().pool_nodes
     shown = func.coalesce(func.nullif(table.c.reported_node_name, ""), func.lower(table.c.hostname))
     return select(table, shown.label("shown")).where(
-        table.c.pool_id.in_(bindparam("of_pools", expanding=True)),
+        among(table.c.pool_id, "of_pools"),
         table.c.state != NodeState.RETIRED.value,
-        shown.in_(bindparam("names", expanding=True)),
+        among(shown, "names"),
     )
 
 
@@ -79,33 +80,36 @@ def node(tx: Tx, node_id: NodeId) -> PoolNode | None:
 
 def nodes_by_identities(tx: Tx, identity_hashes: Iterable[str]) -> dict[str, PoolNode]:
     """The nodes whose bcds show the secrets of these SHA-256s, by them. A retired node has none."""
-    table = tables().pool_nodes
-    rows = tx.rows_of(table.select(), table.c.identity_hash, identity_hashes)
+    rows = tx.rows(_with_identities(), {"of_hashes": sorted(set(identity_hashes))})
     return {row.identity_hash: _node(row) for row in rows}
+
+
+@cache
+def _with_identities() -> Select[Any]:
+    table = tables().pool_nodes
+    return table.select().where(among(table.c.identity_hash, "of_hashes"))
 
 
 def identities(tx: Tx, identity_hashes: Iterable[str]) -> dict[str, NodeIdentity]:
     """The nodes whose bcds show the secrets of these SHA-256s, by them, out of one read. No node, no entry."""
-    wanted = sorted(set(identity_hashes))
-    found: dict[str, NodeIdentity] = {}
-    for first in range(0, len(wanted), _IDS_PER_STATEMENT):
-        for row in tx.rows(_identified(), {"of_hashes": wanted[first : first + _IDS_PER_STATEMENT]}):
-            found[row.identity_hash] = NodeIdentity(
-                id=NodeId(row.id),
-                pool_id=PoolId(row.pool_id),
-                identity_hash=row.identity_hash,
-                last_seen_at=row.last_seen_at,
-            )
-    return found
+    return {
+        row.identity_hash: NodeIdentity(
+            id=NodeId(row.id),
+            pool_id=PoolId(row.pool_id),
+            identity_hash=row.identity_hash,
+            last_seen_at=row.last_seen_at,
+        )
+        for row in tx.rows(_identified(), {"of_hashes": sorted(set(identity_hashes))})
+    }
 
 
 @cache
 def _identified() -> Select[Any]:
-    from sqlalchemy import bindparam, select
+    from sqlalchemy import select
 
     table = tables().pool_nodes
     columns = (table.c.id, table.c.pool_id, table.c.identity_hash, table.c.last_seen_at)
-    return select(*columns).where(table.c.identity_hash.in_(bindparam("of_hashes", expanding=True)))
+    return select(*columns).where(among(table.c.identity_hash, "of_hashes"))
 
 
 def identity_hashes(tx: Tx) -> frozenset[str]:
@@ -225,18 +229,35 @@ def set_node_state(tx: Tx, node_id: NodeId, state: NodeState) -> bool:
 
 def seen(tx: Tx, node_ids: Iterable[NodeId], at: datetime) -> None:
     """Record that these nodes were heard of, many in one statement. An earlier time never overwrites a later one."""
-    from sqlalchemy import select
-
-    table = tables().pool_nodes
     ids = sorted(set(node_ids))
     for first in range(0, len(ids), _IDS_PER_STATEMENT):
         some = ids[first : first + _IDS_PER_STATEMENT]
-        mine = (table.c.id.in_(some), table.c.last_seen_at < at, table.c.state != NodeState.RETIRED.value)
         # Locked in the order of their ids: two gateways that tell of the same nodes wait for each other at most.
-        mine_by_id = select(table.c.id).where(*mine).order_by(table.c.id).with_for_update(key_share=True)
-        locked = [row.id for row in tx.rows(mine_by_id)]
+        locked = [row.id for row in tx.rows(_seen_before(), {"of_ids": some, "at": at})]
         if locked:
-            tx.execute(table.update().where(table.c.id.in_(locked)).values(last_seen_at=at))
+            tx.execute(_seeing(), {"of_ids": locked, "at": at})
+
+
+@cache
+def _seen_before() -> Select[Any]:
+    from sqlalchemy import bindparam, select
+
+    table = tables().pool_nodes
+    mine = (
+        among(table.c.id, "of_ids"),
+        table.c.last_seen_at < bindparam("at", type_=table.c.last_seen_at.type),
+        table.c.state != NodeState.RETIRED.value,
+    )
+    return select(table.c.id).where(*mine).order_by(table.c.id).with_for_update(key_share=True)
+
+
+@cache
+def _seeing() -> Update:
+    from sqlalchemy import bindparam
+
+    table = tables().pool_nodes
+    at = bindparam("at", type_=table.c.last_seen_at.type)
+    return table.update().where(among(table.c.id, "of_ids")).values(last_seen_at=at)
 
 
 def retire_node(tx: Tx, node_id: NodeId) -> bool:

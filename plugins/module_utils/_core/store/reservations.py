@@ -18,6 +18,7 @@ from ..model.errors import Code, OperationError
 from ..model.ids import NodeId, PoolId, ReservationId, TenantId
 from ..model.records import Reservation
 from ..model.states import ReservationState
+from .statements import among
 from .tables import tables
 from .transaction import Tx
 
@@ -70,24 +71,22 @@ def bookings_of_nodes(tx: Tx, node_ids: Collection[NodeId]) -> dict[NodeId, list
     """The reservations that are bound to these nodes now; a node without bookings is left out."""
     table = tables().reservations
     found: defaultdict[NodeId, list[Reservation]] = defaultdict(list)
-    wanted = sorted(node_ids)
-    for first in range(0, len(wanted), _NODES_AT_ONCE):
-        some = wanted[first : first + _NODES_AT_ONCE]
-        booked = [row.node_id for row in tx.rows(_booked(), {"of_nodes": some})]
-        if booked:
-            for one in _chosen(tx, table.c.node_id.in_(booked), table.c.state == ReservationState.BOUND.value):
-                if one.node_id is not None:
-                    found[one.node_id].append(one)
+    booked = [row.node_id for row in tx.rows(_booked(), {"of_nodes": sorted(node_ids)})]
+    for first in range(0, len(booked), _NODES_AT_ONCE):
+        some = table.c.node_id.in_(booked[first : first + _NODES_AT_ONCE])
+        for one in _chosen(tx, some, table.c.state == ReservationState.BOUND.value):
+            if one.node_id is not None:
+                found[one.node_id].append(one)
     return dict(found)
 
 
 @cache
 def _booked() -> Select[Any]:
     """Which of many nodes have bookings: few, as a rule."""
-    from sqlalchemy import bindparam, select
+    from sqlalchemy import select
 
     table = tables().reservations
-    of_these = table.c.node_id.in_(bindparam("of_nodes", expanding=True))
+    of_these = among(table.c.node_id, "of_nodes")
     return select(table.c.node_id).where(of_these, table.c.state == ReservationState.BOUND.value).distinct()
 
 

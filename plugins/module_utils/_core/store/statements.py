@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from .column_types import texts
+
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Insert, Select, Table, Update
 
@@ -59,6 +61,40 @@ def inserting_once(table: Table, dialect: str) -> Insert:
     once = insert(table).on_conflict_do_nothing()
     # An INSERT keeps its row count only when asked to: psycopg forgets it with its cursor, and says -1.
     return once.execution_options(preserve_rowcount=True)
+
+
+def among(column: ColumnElement[str], name: str) -> ColumnElement[bool]:
+    """Whether a column is one of many values, which are one parameter of this name: the statement is the same for any
+    number of them, so that it is compiled and prepared once, and SQLite's bound of 999 parameters is none.
+    """
+    from sqlalchemy import bindparam
+
+    is_among: ColumnElement[bool] = _among()(column, bindparam(name, type_=texts()))
+    return is_among
+
+
+@cache
+def _among() -> Any:
+    from sqlalchemy import Boolean
+    from sqlalchemy.ext.compiler import compiles
+    from sqlalchemy.sql.functions import FunctionElement
+
+    class Among(FunctionElement[bool]):
+        inherit_cache = True
+        type = Boolean()
+        name = "among"
+
+    @compiles(Among, "postgresql")
+    def _on_postgresql(element: Among, compiler: Any, **options: Any) -> str:
+        column, values = (compiler.process(clause, **options) for clause in element.clauses)
+        return f"{column} = ANY ({values})"
+
+    @compiles(Among, "sqlite")
+    def _on_sqlite(element: Among, compiler: Any, **options: Any) -> str:
+        column, values = (compiler.process(clause, **options) for clause in element.clauses)
+        return f"{column} IN (SELECT value FROM json_each({values}))"  # noqa: S608 -- of SQLAlchemy's own texts
+
+    return Among
 
 
 def _where(table: Table, key: Names, unless: Names) -> list[ColumnElement[bool]]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.errors import StaleLease
 from ..model.records import Lease
+from .statements import among
 from .tables import tables
 from .transaction import Tx
 
@@ -55,10 +56,10 @@ def lock_units(tx: Tx, units: Iterable[str]) -> None:
 
 @cache
 def _locking_units() -> Select[Any]:
-    from sqlalchemy import bindparam, select
+    from sqlalchemy import select
 
     work = tables().work
-    mine = work.c.unit.in_(bindparam("of_units", expanding=True))
+    mine = among(work.c.unit, "of_units")
     return select(work.c.unit).where(mine).order_by(work.c.unit).with_for_update()
 
 
