@@ -29,7 +29,7 @@ READS_AT_ONCE: Final = 4
 """Threads that read from the database, beside those that write: heartbeats never wait behind a queue of joins."""
 
 _MOST: Final = 1_000
-"""Callers of one read: two statements' worth of identities (store/pool_nodes.py), some milliseconds."""
+"""Callers of one read: some milliseconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,6 +90,12 @@ def nodes_of(store: Store, pool: PoolRecord) -> tuple[PoolNode, ...]:
         return pool_nodes.pool_nodes(tx, pool.id)
 
 
+def uses(store: Store, token: Secret = TOKEN) -> int:
+    """How many machines have joined with the token."""
+    with store.read() as tx:
+        return join_tokens.tokens_by_hashes(tx, [token.sha256()])[token.sha256()].uses
+
+
 def due_at(store: Store, pool: PoolRecord) -> Any:
     """When the pool wants its next pass."""
     with store.read() as tx:

@@ -25,14 +25,10 @@ from ansible_collections.better_compute.fleet.tests.support.joining_machines imp
     new_token,
     node_of,
     nodes_of,
+    uses,
 )
 from ansible_collections.better_compute.fleet.tests.support.machines_and_nodes import devices
 from ansible_collections.better_compute.fleet.tests.support.rows import START, HandClock
-
-
-def uses(store: Store, token: Secret = TOKEN) -> int:
-    with store.read() as tx:
-        return join_tokens.tokens_by_hashes(tx, [token.sha256()])[token.sha256()].uses
 
 
 def test_a_machine_with_a_token_becomes_a_node_and_makes_its_pool_due(store: Store) -> None:

@@ -44,6 +44,7 @@ from ansible_collections.better_compute.fleet.tests.support.joining_machines imp
     new_token,
     node_of,
     nodes_of,
+    uses,
 )
 from ansible_collections.better_compute.fleet.tests.support.machines_and_nodes import devices
 from ansible_collections.better_compute.fleet.tests.support.rows import START, HandClock
@@ -56,11 +57,6 @@ def fared(outcome: Outcome) -> str:
     if isinstance(outcome, Joined):
         return "joined"
     return outcome.why if isinstance(outcome, JoinRefused) else type(outcome).__name__
-
-
-def uses(store: Store, token: Secret = TOKEN) -> int:
-    with store.read() as tx:
-        return join_tokens.tokens_by_hashes(tx, [token.sha256()])[token.sha256()].uses
 
 
 def test_machines_of_several_pools_become_nodes_in_one_transaction(store: Store) -> None:

@@ -82,7 +82,10 @@ def lock_tokens(tx: Tx, token_ids: Iterable[TokenId]) -> dict[TokenId, JoinToken
 def nodes_of_uses(tx: Tx, uses: Iterable[tuple[TokenId, str]]) -> dict[tuple[TokenId, str], NodeId]:
     """The node that each of these uses made, by token and nonce; none where the nonce is new."""
     wanted = set(uses)
-    token_ids, nonces = (sorted(set(part)) for part in zip(*wanted, strict=True)) if wanted else ([], [])
+    token_ids, nonces = (
+        sorted({token_id for token_id, _nonce in wanted}),
+        sorted({nonce for _token_id, nonce in wanted}),
+    )
     rows = tx.rows(_used(), {"of_tokens": token_ids, "of_nonces": nonces})
     found = {(TokenId(row.token_id), str(row.nonce)): NodeId(row.node_id) for row in rows}
     return {use: node_id for use, node_id in found.items() if use in wanted}

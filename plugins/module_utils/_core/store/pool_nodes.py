@@ -21,9 +21,6 @@ from .transaction import Tx
 if TYPE_CHECKING:
     from sqlalchemy import Row, Select, Update
 
-_IDS_PER_STATEMENT = 500
-"""A thousandth of a second or two, after which others have their turn."""
-
 
 def pool_nodes(tx: Tx, pool_id: PoolId, *, retired: bool = False) -> tuple[PoolNode, ...]:
     """The pool's nodes, oldest first, the retired ones only when asked for."""
@@ -42,7 +39,7 @@ def nodes_named(tx: Tx, names: Iterable[tuple[PoolId, str]]) -> dict[tuple[PoolI
         names: pool and name; a hostname's in lower case. Only the ASCII letters of a recorded hostname are compared so.
     """
     wanted = set(names)
-    pool_ids, shown = (sorted(set(part)) for part in zip(*wanted, strict=True)) if wanted else ([], [])
+    pool_ids, shown = sorted({pool_id for pool_id, _name in wanted}), sorted({name for _pool_id, name in wanted})
     found: dict[tuple[PoolId, str], list[PoolNode]] = {}
     for row in tx.rows(_named(), {"of_pools": pool_ids, "names": shown}):
         if (row.pool_id, row.shown) in wanted:
@@ -229,13 +226,10 @@ def set_node_state(tx: Tx, node_id: NodeId, state: NodeState) -> bool:
 
 def seen(tx: Tx, node_ids: Iterable[NodeId], at: datetime) -> None:
     """Record that these nodes were heard of, many in one statement. An earlier time never overwrites a later one."""
-    ids = sorted(set(node_ids))
-    for first in range(0, len(ids), _IDS_PER_STATEMENT):
-        some = ids[first : first + _IDS_PER_STATEMENT]
-        # Locked in the order of their ids: two gateways that tell of the same nodes wait for each other at most.
-        locked = [row.id for row in tx.rows(_seen_before(), {"of_ids": some, "at": at})]
-        if locked:
-            tx.execute(_seeing(), {"of_ids": locked, "at": at})
+    # Locked in the order of their ids: two gateways that tell of the same nodes wait for each other at most.
+    locked = [row.id for row in tx.rows(_seen_before(), {"of_ids": sorted(set(node_ids)), "at": at})]
+    if locked:
+        tx.execute(_seeing(), {"of_ids": locked, "at": at})
 
 
 @cache
