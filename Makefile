@@ -66,7 +66,7 @@ mutation: venv ## what guards the store is taken out of a copy, one at a time: d
 	python -m ansible_collections.better_compute.fleet.tests.mutation
 
 sweep: venv ## the crash sweep at every single place, a day without capacity, 1,000 machines (`make test` has a part of each)
-	pytest -n auto -m sweep tests/e2e tests/integration/reconcile
+	pytest -n auto -m sweep tests/e2e tests/integration/reconcile tests/integration/machines
 
 # One provider with `PROVIDER=eks`; on one core with PYTEST_ARGS="-n 0". docs/check-your-provider.md is about it.
 conformance: venv ## what is asked of every provider's driver: a table, and build/conformance.json

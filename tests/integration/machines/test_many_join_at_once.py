@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A crowd at the gateway's door: real bcds with real TLS at the real gateway, all at one moment of real time.
 
-A thousand with the passes that make their token, one after the other on virtual time, are in
-tests/integration/reconcile/test_thousand_machines.py.
+`make test` has two hundred, `make sweep` a thousand. A thousand with the passes that make their token, one after the
+other on virtual time, are in tests/integration/reconcile/test_thousand_machines.py.
 """
 
 from __future__ import annotations
@@ -44,7 +44,6 @@ from ansible_collections.better_compute.fleet.tests.support.joining_machines imp
 )
 from ansible_collections.better_compute.fleet.tests.support.prepared_databases import copy_of
 
-MACHINES = 200
 AT_ONCE = MachineTimes(boot_seconds=0, node_gone_seconds=0, secret_sync_seconds=0)
 PATIENCE_SECONDS = 120
 LOOK_SECONDS = 0.3
@@ -60,10 +59,11 @@ class Door:
     machines: EmulatedMachines
     api: ClusterApi
     pool: PoolRecord
+    crowd: int
 
-    def give_token(self, *, uses: int) -> None:
+    def give_token(self) -> None:
         now = self.clock.now()
-        new_token(self.store, self.pool, max_uses=uses, created_at=now, expires_at=now + timedelta(hours=1))
+        new_token(self.store, self.pool, max_uses=self.crowd, created_at=now, expires_at=now + timedelta(hours=1))
         join_secret.write_join_token(self.api, pool_id=self.pool.id, token=TOKEN)
 
     def until(self, reached: Callable[[], bool]) -> None:
@@ -74,14 +74,14 @@ class Door:
 
     def all_are_heard(self) -> bool:
         """Whether each machine has joined and sent a heartbeat since."""
-        if uses(self.store) < MACHINES:
+        if uses(self.store) < self.crowd:
             return False
         self.gateway.heartbeats.flush(self.store)
         return all(node.last_seen_at > node.joined_at for node in nodes_of(self.store, self.pool))
 
 
 @contextmanager
-def door(folder: Path, database: str) -> Iterator[Door]:
+def door(folder: Path, database: str, *, crowd: int) -> Iterator[Door]:
     with ExitStack() as stack:
         clock = RealClock()
         engine = Engine(clock)
@@ -106,7 +106,7 @@ def door(folder: Path, database: str) -> Iterator[Door]:
             image="bcd:test", gateway_url=f"https://127.0.0.1:{gateway.port}", pins=(certificate.pin,)
         )
         cluster_agent.apply_agent(api, pool_id=pool.id, agent=agent)
-        yield Door(clock=clock, store=store, gateway=gateway, machines=machines, api=api, pool=pool)
+        yield Door(clock=clock, store=store, gateway=gateway, machines=machines, api=api, pool=pool, crowd=crowd)
 
 
 def uses(store: Store) -> int:
@@ -115,24 +115,25 @@ def uses(store: Store) -> int:
         return int(tx.execute(select(func.count()).select_from(tables().token_uses)).scalar_one())
 
 
-def test_two_hundred_machines_join_at_one_moment_each_once_with_exactly_as_many_uses(
-    sqlite_template: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("crowd", [200, pytest.param(1_000, marks=pytest.mark.sweep)])
+def test_a_crowd_joins_at_one_moment_each_once_with_exactly_as_many_uses(
+    crowd: int, sqlite_template: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    with door(tmp_path / "gateway", copy_of(sqlite_template, to=tmp_path / "fleet.db")) as at:
-        launched = [machine_number(number, pool=at.pool.id, gpus=8) for number in range(MACHINES)]
+    with door(tmp_path / "gateway", copy_of(sqlite_template, to=tmp_path / "fleet.db"), crowd=crowd) as at:
+        launched = [machine_number(number, pool=at.pool.id, gpus=8) for number in range(crowd)]
         booted: list[str] = []
         for machine in launched:
             at.machines.launch(machine, partial(booted.append, machine.node_name))
-        at.until(lambda: len(booted) == MACHINES)
-        at.give_token(uses=MACHINES)
+        at.until(lambda: len(booted) == crowd)
+        at.give_token()
         at.until(at.all_are_heard)
         nodes = nodes_of(at.store, at.pool)
         assert {node.reported_node_name for node in nodes} == set(booted)
-        assert len({node.identity_hash for node in nodes}) == MACHINES
+        assert len({node.identity_hash for node in nodes}) == crowd
         with at.store.read() as tx:
             (token,) = join_tokens.live_tokens(tx, at.pool.id)
-        assert (token.uses, uses(at.store)) == (MACHINES, MACHINES)
+        assert (token.uses, uses(at.store)) == (crowd, crowd)
     told = [record.getMessage() for record in caplog.records]
     assert [text for text in told if "refused" in text] == []
     assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
