@@ -8,14 +8,21 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     StaleLease,
     StoreUnavailable,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import Lease
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
+    ClusterState,
+    SubstrateState,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.reading import (
+    clusters_by_id,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes import (
     claim_due,
     give_back,
@@ -64,13 +71,32 @@ def _run(session: Session, lease: Lease, *, say: Callable[[str], None]) -> bool:
     except Exception as error:  # noqa: BLE001 -- run_leased has logged it; the other pools still want their pass
         say(f"{lease.unit}: the pass failed: {type(error).__name__} at {place(error)}")
         return False
-    views = list_substrates(session, pool_ids=frozenset({PoolId(lease.unit)}))
-    for view in views:
-        message = f": {view.record.message}" if view.record.message else ""
-        say(f"{view.pool} ({lease.unit}): {view.record.state}{message}")
-    if not views:
+    left = _left(session, lease.unit)
+    if left is None:
         say(f"{lease.unit}: nothing is left to do")
-    return all(view.record.state != SubstrateState.ERROR for view in views)
+        return True
+    message = f": {left.message}" if left.message else ""
+    say(f"{left.name} ({lease.unit}): {left.state}{message}")
+    return left.state not in {SubstrateState.ERROR, ClusterState.ERROR}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Left:
+    """What a pass left of a pool, or of a cluster without one."""
+
+    name: str
+    state: SubstrateState | ClusterState
+    message: str
+
+
+def _left(session: Session, unit: str) -> _Left | None:
+    """As it stands now; None where nothing is left."""
+    for substrate in list_substrates(session, pool_ids=frozenset({PoolId(unit)})):
+        return _Left(name=substrate.pool, state=substrate.record.state, message=substrate.record.message)
+    for cluster in clusters_by_id(session, {ClusterId(unit)}):
+        if cluster.record.state != ClusterState.DELETED:
+            return _Left(name=cluster.record.name, state=cluster.record.state, message=cluster.record.message)
+    return None
 
 
 @contextmanager

@@ -12,15 +12,41 @@ from datetime import timedelta
 import pytest
 
 from ansible_collections.better_compute.fleet.daemon.once import run_due
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.pass_end import PassEnd, PassOutcome
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import Lease, PoolRecord
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import (
+    ClusterRecord,
+    Lease,
+    PoolRecord,
+)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
+    ClusterState,
+    SubstrateState,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, substrates, work
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import (
+    Store,
+    clusters,
+    fleet,
+    substrates,
+    work,
+)
+from ansible_collections.better_compute.fleet.tests.support import rows
 
 from .conftest import Door
 
 Pools = Callable[[int], list[PoolRecord]]
+
+
+def due_cluster(store: Store, state: ClusterState) -> ClusterRecord:
+    """A tenant's cluster without a pool, due now."""
+    account = rows.account()
+    cluster = rows.cluster(None, account_id=account.id, tenant_id=TenantId("acme"), state=state)
+    with store.write() as tx:
+        fleet.put_account(tx, account)
+        clusters.add_cluster(tx, cluster)
+        work.add_unit(tx, cluster.id, tx.now)
+    return cluster
 
 
 def test_a_pass_that_fails_is_named_and_the_others_have_theirs(session: Session, due_pools: Pools, door: Door) -> None:
@@ -74,6 +100,57 @@ def test_a_pool_in_error_is_not_well(
     said: list[str] = []
     assert not run_due(session, say=said.append)
     assert said[0].endswith(": error: no such zone")
+
+
+@pytest.mark.parametrize(
+    ("state", "message", "said_of_it", "well"),
+    [
+        (ClusterState.ERROR, "no such zone", "error: no such zone", False),
+        (ClusterState.DELETING, "waits for a volume", "deleting: waits for a volume", True),
+        (ClusterState.READY, "", "ready", True),
+    ],
+)
+def test_a_cluster_without_a_pool_is_told_as_its_pass_left_it(
+    session: Session,
+    clocked_store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    state: ClusterState,
+    message: str,
+    said_of_it: str,
+    well: bool,
+) -> None:
+    cluster = due_cluster(clocked_store, ClusterState.PENDING)
+
+    def ends(_doors: object, lease: Lease) -> PassEnd:
+        with clocked_store.write(lease=lease) as tx:
+            clusters.set_cluster_status(tx, replace(cluster, state=state, message=message))
+            work.release(tx, lease, tx.now + timedelta(minutes=5))
+        return PassEnd(outcome=PassOutcome.SETTLED)
+
+    monkeypatch.setattr(
+        "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass", ends
+    )
+    said: list[str] = []
+    assert run_due(session, say=said.append) == well
+    assert said == [f"{cluster.name} ({cluster.id}): {said_of_it}"]
+
+
+def test_a_cluster_that_is_gone_is_told_as_gone(
+    session: Session, clocked_store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster = due_cluster(clocked_store, ClusterState.DELETED)
+
+    def ends(_doors: object, lease: Lease) -> PassEnd:
+        with clocked_store.write(lease=lease) as tx:
+            work.remove_unit(tx, lease.unit)
+        return PassEnd(outcome=PassOutcome.GONE)
+
+    monkeypatch.setattr(
+        "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass", ends
+    )
+    said: list[str] = []
+    assert run_due(session, say=said.append)
+    assert said == [f"{cluster.id}: nothing is left to do"]
 
 
 def test_nothing_due_is_said(session: Session) -> None:

@@ -88,6 +88,8 @@ def test_what_somebody_works_on_is_not_overdue() -> None:
         (ClusterState.READY, "out of reach", [Verdict.WARNING]),
         (ClusterState.READY, "", []),
         (ClusterState.PROVISIONING, "waits", []),
+        (ClusterState.DELETING, "removing bcd: 403", [Verdict.WARNING]),
+        (ClusterState.DELETING, "", []),
     ],
 )
 def test_a_tenants_cluster_is_named_with_its_tenant(state: ClusterState, message: str, verdicts: list[Verdict]) -> None:

@@ -25,6 +25,10 @@ OVERDUE = timedelta(minutes=5)
 _NAMED = 5
 """As many pools are named in a line about many."""
 
+_GOING = "being deleted, and not gone"
+"""Whether it waits for bookings and for the provider, or for somebody because something is refused, is in the message:
+what stays deleting for ever is never left unannounced."""
+
 _START = "start `bc-fleetd run` on this database, and keep it running: nodes join and are looked after by it"
 
 
@@ -126,6 +130,8 @@ def _standing(views: Sequence[SubstrateView], *, told: set[str]) -> list[Check]:
         elif record.state == SubstrateState.READY:
             # Something could not be asked, or not changed in place: what stands is looked after.
             verdict, message = Verdict.WARNING, f"ready, and yet: {record.message}"
+        elif record.state == SubstrateState.DELETING:
+            verdict, message = Verdict.WARNING, f"{_GOING}: {record.message}"
         else:
             continue
         checks.append(Check(about=f"pool {view.pool}", verdict=verdict, message=message))
@@ -143,6 +149,8 @@ def check_clusters(views: Iterable[ClusterView]) -> tuple[Check, ...]:
             verdict, message = Verdict.PROBLEM, f"in error: {record.message}"
         elif record.state == ClusterState.READY and record.message:
             verdict, message = Verdict.WARNING, f"ready, and yet: {record.message}"
+        elif record.state == ClusterState.DELETING and record.message:
+            verdict, message = Verdict.WARNING, f"{_GOING}: {record.message}"
         else:
             continue
         checks.append(Check(about=name_of(view), verdict=verdict, message=message))
