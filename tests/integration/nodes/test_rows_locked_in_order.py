@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import event
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import NodeId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolNode, PoolRecord
@@ -38,11 +37,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.store i
     pool_nodes,
 )
 from ansible_collections.better_compute.fleet.tests.support.joining_machines import new_node, new_pool, nodes_of
+from ansible_collections.better_compute.fleet.tests.support.locks import let_it_wait
 from ansible_collections.better_compute.fleet.tests.support.machines_and_nodes import listed
 from ansible_collections.better_compute.fleet.tests.support.prepared_databases import empty
 from ansible_collections.better_compute.fleet.tests.support.rows import START, HandClock
-
-_PATIENCE_SECONDS = 5.0
 
 
 @pytest.fixture
@@ -52,20 +50,6 @@ def store(prepared_postgresql_url: str, clock: HandClock) -> Iterator[Store]:
     opened = open_store(prepared_postgresql_url, clock=clock)
     yield opened
     opened.close()
-
-
-def somebody_waits(store: Store) -> bool:
-    """Whether a transaction waits for another's lock."""
-    with store._engine.connect() as connection:
-        waiting = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        return bool(connection.execute(waiting).scalar_one())
-
-
-def let_it_wait(store: Store, call: Future[Any]) -> None:
-    """Return once the call waits for a lock, or has ended."""
-    end = time.monotonic() + _PATIENCE_SECONDS
-    while not somebody_waits(store) and not call.done() and time.monotonic() < end:
-        pass
 
 
 @contextmanager
