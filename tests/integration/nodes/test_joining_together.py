@@ -189,6 +189,24 @@ def test_who_is_refused_by_the_database_is_not_told_where_it_is(store: Store) ->
     assert store.name not in str(told.value)
 
 
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_a_bcd_that_is_heard_at_the_moment_of_anothers_join_keeps_its_node(store: Store, clock: HandClock) -> None:
+    """On PostgreSQL alone: with SQLite there is one writer."""
+    pool = new_pool(store)
+    new_token(store, pool)
+    connected = new_node(store, pool, hostname="ip-1", reported_node_name="ip-1", devices=devices("ip-1"))
+    clock.advance(seconds=31)
+    listen(store)
+    with ThreadPoolExecutor(1) as threads:
+        with store.write() as tx:
+            pool_nodes.seen(tx, [connected.id], tx.now)
+            joins = threads.submit(join_all, store, [asks()])
+            let_it_wait(store, joins)
+        [outcome] = joins.result()
+    assert fared(outcome) == Refusal.STILL_CONNECTED
+    assert node_of(store, connected.id).identity_hash == connected.identity_hash
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_whoever_else_joins_each_fares_as_one_after_the_other(
     store: Store, clock: HandClock, tmp_path: Path, seed: int
