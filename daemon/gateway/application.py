@@ -66,6 +66,9 @@ _JOINS_AT_ONCE = 2
 _MOST_JOINS = 100
 """In one transaction: a tenth of a second, for which SQLite keeps all other writers out."""
 
+_JOIN_SECONDS = 60.0
+"""After which bcd gives a join up."""
+
 Answer = dict[str, Any]
 
 
@@ -112,6 +115,7 @@ class Gateway:
             together_seconds=together_seconds,
             at_once=_JOINS_AT_ONCE,
             most=_MOST_JOINS,
+            seconds=_JOIN_SECONDS,
         )
         self._good = GoodCredentials(lambda: self._reads.ask(partial(good_credentials, store)))
         self._watch = BookingsWatch(lambda nodes: self._reads.ask(partial(_standing, store, nodes)))

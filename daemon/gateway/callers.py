@@ -31,6 +31,9 @@ READS_AT_ONCE: Final = 4
 _MOST: Final = 1_000
 """Callers of one read: some milliseconds."""
 
+_CALL_SECONDS: Final = 15.0
+"""After which bcd gives a call up."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
@@ -63,7 +66,11 @@ class Callers:
         """
         self._look = look
         self._waiting: Together[Secret, Caller] = Together(
-            self._look_for, together_seconds=together_seconds, at_once=READS_AT_ONCE, most=_MOST
+            self._look_for,
+            together_seconds=together_seconds,
+            at_once=READS_AT_ONCE,
+            most=_MOST,
+            seconds=_CALL_SECONDS,
         )
 
     async def known(self, identity: Secret) -> Caller:

@@ -12,6 +12,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Generic, TypeVar
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StoreUnavailable
+
 TOGETHER_SECONDS: Final = 0.04
 """For which the first who asks waits for others. A question costs a millisecond or two of processor time, whoever many
 it is for: twenty-five a second are a few hundredths of a core, five hundred would be most of one."""
@@ -30,6 +32,7 @@ class Together(Generic[Asked, Answer]):
         together_seconds: float,
         at_once: int,
         most: int,
+        seconds: float,
     ) -> None:
         """Nobody waits yet.
 
@@ -39,21 +42,32 @@ class Together(Generic[Asked, Answer]):
             together_seconds: for which the first who asks waits for others.
             at_once: questions under way at one time. While so many are, those who come wait for one another.
             most: that one question is for.
+            seconds: for which anybody waits, its turn included: whoever asked listens no longer. A server does not tell
+                of a client that has hung up; those who come again while the store hangs would become more and more.
         """
         self._answer = answer
         self._together_seconds = together_seconds
         self._most = most
+        self._seconds = seconds
         self._turns = asyncio.Semaphore(at_once)
         self._waiting: dict[asyncio.Future[Answer], Asked] = {}
         self._asking: set[asyncio.Task[None]] = set()
 
     async def ask(self, asked: Asked) -> Answer:
-        """The answer to this. Raises whatever the answer is that is an exception."""
+        """The answer to this. Raises whatever the answer is that is an exception.
+
+        Raises:
+            StoreUnavailable: there was none in time. If it is being asked already, that may have its effect.
+        """
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         if not self._waiting:
             self._begin(self._together_seconds)
         self._waiting[answer] = asked
-        return await answer
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await answer
+        except TimeoutError:
+            raise StoreUnavailable(f"no answer within {self._seconds:g} s") from None
 
     def _begin(self, seconds: float) -> None:
         asking = asyncio.create_task(self._ask_for_all(seconds))

@@ -28,6 +28,14 @@ HEAD_BYTES = 8 * 1024
 HEAD_SECONDS = 10.0
 """From a connection's first moment, or a request's first byte, to the end of its head. bcd sends it in one go."""
 
+UNREAD_SECONDS = 30.0
+"""For which a client may leave more than UNREAD_BYTES of its answers unread. Without it one that reads nothing would
+keep its connection, and what is written to it, for ever."""
+
+UNREAD_BYTES = 64 * 1024
+"""Of answers, written to a connection and not read yet, when no further one is begun. asyncio's own for TLS is eight
+times that, which every connection may have."""
+
 _TOO_LONG = f"the headers of a request have at most {HEAD_BYTES} bytes"
 
 MOST_WAITING = 16
@@ -79,6 +87,7 @@ class WireProtocol(HttpToolsProtocol):
     """One connection."""
 
     _head_is_late: asyncio.TimerHandle | None = None
+    _is_unread: asyncio.TimerHandle | None = None
     _has_head = False  # of the request that is being read: what comes is its body
     _has_ended = False  # with the bytes at hand: a head, a piece of a body, or a request
     _unended_bytes = 0  # since anything has
@@ -93,6 +102,7 @@ class WireProtocol(HttpToolsProtocol):
         self.access_log = False
         # A long reply is several writes. asyncio turns Nagle's algorithm off by itself only where it made the socket.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        transport.set_write_buffer_limits(high=UNREAD_BYTES)
         self._expect_head()
 
     def data_received(self, data: bytes) -> None:
@@ -123,8 +133,20 @@ class WireProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """The connection is gone."""
         self._expect_no_head()
+        self._has_been_read()
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client has left much of its answers unread."""
+        super().pause_writing()
+        self._has_been_read()
+        self._is_unread = self.loop.call_later(UNREAD_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """It has read most of them."""
+        self._has_been_read()
+        super().resume_writing()
 
     def shutdown(self) -> None:
         """The gateway stops: an idle connection is cut, because its bcd would not hear it before its next call."""
@@ -228,3 +250,8 @@ class WireProtocol(HttpToolsProtocol):
         if self._head_is_late is not None:
             self._head_is_late.cancel()
             self._head_is_late = None
+
+    def _has_been_read(self) -> None:
+        if self._is_unread is not None:
+            self._is_unread.cancel()
+            self._is_unread = None

@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from ansible_collections.better_compute.fleet.daemon.gateway import GatewayServer
+from ansible_collections.better_compute.fleet.daemon.web.server import WebServer
 from ansible_collections.better_compute.fleet.tests.support import wire_schema
 from ansible_collections.better_compute.fleet.tests.support.wire_client import tls
 
 
 @contextmanager
-def connected(gateway: GatewayServer) -> Iterator[socket.socket]:
+def connected(gateway: WebServer) -> Iterator[socket.socket]:
     """A TLS connection on which a test says what it likes."""
     with (
         socket.create_connection(("127.0.0.1", gateway.port), timeout=20) as plain,

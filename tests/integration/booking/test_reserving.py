@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +42,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
     NodeState,
     ReservationState,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, fleet
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, fleet, reservations
 from ansible_collections.better_compute.fleet.tests.support.joining_machines import (
     at_once,
     due_at,
@@ -49,8 +50,10 @@ from ansible_collections.better_compute.fleet.tests.support.joining_machines imp
     new_node,
     new_pool,
 )
+from ansible_collections.better_compute.fleet.tests.support.locks import let_it_wait
 from ansible_collections.better_compute.fleet.tests.support.machines_and_nodes import devices
 from ansible_collections.better_compute.fleet.tests.support.rows import START, HandClock
+from ansible_collections.better_compute.fleet.tests.support.statements import statements
 
 KEY = Repeat(scope="platform/operator", key="k1")
 
@@ -264,3 +267,38 @@ class TestWhatANodeIsTold:
         give_back(store, booked)
         assert standing(store, stands_on.id) == empty
         assert one.version != empty.version
+
+
+def test_what_waits_for_a_place_costs_the_same_few_statements_however_many_nodes_there_are(store: Store) -> None:
+    pool = new_pool(store, quota=99)
+    for number in range(20):
+        node(store, pool, f"ip-{number}", gpus=1)
+    for _reservation in range(5):
+        book(store, pool, gpus=2)
+    with store.write() as tx, statements(store) as sent:
+        assert bind_pending(tx, pool) == 0
+    assert len(sent) < 10
+
+
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_a_reservation_that_ends_while_a_pass_is_about_to_place_it_fails_nothing(
+    store: Store, clock: HandClock
+) -> None:
+    """On PostgreSQL alone: with SQLite there is one writer."""
+    pool = new_pool(store)
+    ending, waiting = book(store, pool), book(store, pool)
+    found = node(store, pool)
+
+    def place() -> int:
+        with store.write() as tx:
+            return bind_pending(tx, pool)
+
+    with ThreadPoolExecutor(1) as threads:
+        with store.write() as tx:
+            fleet.lock_pool(tx, pool.id)
+            reservations.end_reservation(tx, ending.id, ReservationState.RELEASED, "")
+            placed = threads.submit(place)
+            let_it_wait(store, placed)
+        assert placed.result() == 1
+    [booking] = standing(store, found.id).bookings
+    assert booking.reservation_id == waiting.id

@@ -14,8 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from starlette.responses import Response
+from starlette.types import ASGIApp
 
-from ansible_collections.better_compute.fleet.daemon.gateway import GatewayServer
+from ansible_collections.better_compute.fleet.daemon.gateway import Certificate, GatewayServer
 from ansible_collections.better_compute.fleet.daemon.web import protocol, requests, server, store_calls
 from ansible_collections.better_compute.fleet.daemon.web.bad_tokens import MOST_IN_WINDOW
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolRecord
@@ -234,3 +236,35 @@ def until(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+class _Talkative:
+    """Answers everything with more than any buffer between here and a client holds."""
+
+    def application(self) -> ASGIApp:
+        return Response(b"x" * 16_000_000)
+
+    def stop_waiting(self) -> None:
+        """Nobody is."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def test_a_client_that_does_not_read_its_answers_costs_the_connection(
+    certificate: Certificate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second answer waits for the first one to be read; and nobody else waits for it to be."""
+    monkeypatch.setattr(protocol, "UNREAD_SECONDS", 0.2)
+    with (
+        server.WebServer(
+            _Talkative(), name="talkative", certificate=certificate, host="127.0.0.1", port=0
+        ) as talkative,
+        connected(talkative) as connection,
+    ):
+        connection.sendall(2 * head("Content-Length: 0"))
+        assert connection.recv(1) == b"H"
+        end = time.monotonic() + 5
+        while talkative._server.server_state.connections and time.monotonic() < end:
+            pass
+        assert not talkative._server.server_state.connections

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -46,6 +47,7 @@ from ansible_collections.better_compute.fleet.tests.support.joining_machines imp
     nodes_of,
     uses,
 )
+from ansible_collections.better_compute.fleet.tests.support.locks import let_it_wait
 from ansible_collections.better_compute.fleet.tests.support.machines_and_nodes import devices
 from ansible_collections.better_compute.fleet.tests.support.rows import START, HandClock
 
@@ -168,6 +170,41 @@ def test_an_identity_that_another_gateway_takes_at_the_same_time_fails_nobody_el
     refused = [one for one in (mine, others) if isinstance(one, OperationError)]
     assert [error.code for error in refused] == [Code.CONFLICT]
     assert len(nodes_of(store, first)) + len(nodes_of(store, second)) == 3
+
+
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_who_is_refused_by_the_database_is_not_told_where_it_is(store: Store) -> None:
+    """On PostgreSQL alone: with SQLite there is one writer."""
+    first, second = new_pool(store), new_pool(store, name="second")
+    new_token(store, second, OTHERS)
+    shared = Secret("one identity")
+    with ThreadPoolExecutor(1) as threads:
+        with store.write() as tx:
+            pool_nodes.add_node(tx, rows.node(first.id, identity_hash=shared.sha256()))
+            refused = threads.submit(join, store, asks(token=OTHERS, identity=shared))
+            let_it_wait(store, refused)
+        with pytest.raises(OperationError, match="identity_hash") as told:
+            refused.result()
+    assert told.value.code == Code.CONFLICT
+    assert store.name not in str(told.value)
+
+
+@pytest.mark.parametrize("store_url", ["postgresql"], indirect=True)
+def test_a_bcd_that_is_heard_at_the_moment_of_anothers_join_keeps_its_node(store: Store, clock: HandClock) -> None:
+    """On PostgreSQL alone: with SQLite there is one writer."""
+    pool = new_pool(store)
+    new_token(store, pool)
+    connected = new_node(store, pool, hostname="ip-1", reported_node_name="ip-1", devices=devices("ip-1"))
+    clock.advance(seconds=31)
+    listen(store)
+    with ThreadPoolExecutor(1) as threads:
+        with store.write() as tx:
+            pool_nodes.seen(tx, [connected.id], tx.now)
+            joins = threads.submit(join_all, store, [asks()])
+            let_it_wait(store, joins)
+        [outcome] = joins.result()
+    assert fared(outcome) == Refusal.STILL_CONNECTED
+    assert node_of(store, connected.id).identity_hash == connected.identity_hash
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -69,7 +69,7 @@ def test_a_reservation_is_bound_and_ended(store: Store, pool: PoolRecord, node: 
     with store.read() as tx:
         assert reservations.reservations(tx, pool.id) == (bound,)
         assert reservations.bookings_of_node(tx, node.id) == (bound,)
-        assert reservations.held_devices(tx, node.id) == {"GPU-1", "GPU-2"}
+        assert reservations.held_devices(tx, node.pool_id) == {node.id: {"GPU-1", "GPU-2"}}
 
     clock.advance(minutes=1)
     with store.write() as tx:
@@ -79,7 +79,7 @@ def test_a_reservation_is_bound_and_ended(store: Store, pool: PoolRecord, node: 
         assert reservations.reservations(tx, pool.id) == ()
         assert reservations.reservations(tx, pool.id, ended=True) == (ended,)
         assert reservations.bookings_of_node(tx, node.id) == ()
-        assert reservations.held_devices(tx, node.id) == frozenset()
+        assert reservations.held_devices(tx, node.pool_id) == {}
 
 
 def test_a_reservation_is_charged_when_made_and_refunded_when_ended(store: Store, pool: PoolRecord) -> None:
@@ -156,7 +156,7 @@ def test_a_gpu_is_held_by_one_reservation(store: Store, pool: PoolRecord, node: 
     assert refusal.value.code is Code.CONFLICT
     with store.read() as tx:
         assert reservations.reservation(tx, second.id) == second
-        assert reservations.held_devices(tx, node.id) == {"GPU-2"}
+        assert reservations.held_devices(tx, node.pool_id) == {node.id: {"GPU-2"}}
         assert fleet.serial(tx) == 1
 
 
@@ -178,7 +178,7 @@ def test_a_reservation_is_bound_once(store: Store, pool: PoolRecord, node: PoolN
         with pytest.raises(OperationError, match="not pending any more"):
             reservations.bind(tx, made.id, node.id, ["GPU-2"])
     with store.read() as tx:
-        assert reservations.held_devices(tx, node.id) == {"GPU-1"}
+        assert reservations.held_devices(tx, node.pool_id) == {node.id: {"GPU-1"}}
 
 
 def test_bookings_of_one_gpu_at_once_bind_one(store: Store, pool: PoolRecord, node: PoolNode) -> None:

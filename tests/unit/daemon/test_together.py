@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Sequence
 
 from ansible_collections.better_compute.fleet.daemon.gateway.together import Together
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StoreUnavailable
 
 
 class Store:
@@ -39,7 +40,7 @@ def test_each_hears_its_own_answer_or_its_own_error() -> None:
     async def play() -> None:
         store = Store(odd_fail=True)
         store.may_answer.set()
-        together = Together(store.answer, together_seconds=0, at_once=1, most=9)
+        together = Together(store.answer, together_seconds=0, at_once=1, most=9, seconds=9)
         heard = await asyncio.gather(*map(together.ask, (2, 3, 4)), return_exceptions=True)
         assert [heard[0], heard[2]] == [4, 16]
         assert isinstance(heard[1], KeyError)
@@ -51,7 +52,7 @@ def test_each_hears_its_own_answer_or_its_own_error() -> None:
 def test_while_so_many_questions_are_under_way_those_who_come_wait_for_one_another() -> None:
     async def play() -> None:
         store = Store()
-        together = Together(store.answer, together_seconds=0, at_once=2, most=9)
+        together = Together(store.answer, together_seconds=0, at_once=2, most=9, seconds=9)
         calls = []
         for number in range(6):
             calls.append(asyncio.create_task(together.ask(number)))
@@ -69,7 +70,7 @@ def test_a_crowd_is_several_questions_in_the_order_in_which_they_came() -> None:
     async def play() -> None:
         store = Store()
         store.may_answer.set()
-        together = Together(store.answer, together_seconds=0, at_once=1, most=3)
+        together = Together(store.answer, together_seconds=0, at_once=1, most=3, seconds=9)
         assert await asyncio.gather(*map(together.ask, range(7))) == [number**2 for number in range(7)]
         assert store.asked == [[0, 1, 2], [3, 4, 5], [6]]
 
@@ -80,7 +81,7 @@ def test_one_who_hung_up_is_asked_for_no_more_and_nobody_waits_for_an_answer_in_
     async def play() -> None:
         store = Store()
         store.may_answer.set()
-        together = Together(store.answer, together_seconds=0.001, at_once=1, most=2)
+        together = Together(store.answer, together_seconds=0.001, at_once=1, most=2, seconds=9)
         gone, stays = (asyncio.create_task(together.ask(number)) for number in (1, 2))
         await asyncio.sleep(0)
         gone.cancel()
@@ -104,10 +105,26 @@ def test_what_the_question_itself_raises_is_raised_everywhere_and_the_next_one_i
                 raise ConnectionError("away")
             return list(numbers)
 
-        together = Together(answer, together_seconds=0, at_once=1, most=9)
+        together = Together(answer, together_seconds=0, at_once=1, most=9, seconds=9)
         told = await asyncio.gather(together.ask(1), together.ask(2), return_exceptions=True)
         assert [type(one) for one in told] == [ConnectionError] * 2
         fails = False
         assert await together.ask(3) == 3
 
     asyncio.run(play())
+
+
+def test_nobody_waits_longer_than_it_listens_and_who_has_gone_is_asked_for_no_more() -> None:
+    """A server does not tell of a client that hangs up: what a database that hangs leaves behind would be endless."""
+
+    async def play() -> None:
+        store = Store()
+        together = Together(store.answer, together_seconds=0, at_once=1, most=9, seconds=0.05)
+        told = await asyncio.gather(*map(together.ask, (1, 2, 3)), return_exceptions=True)
+        told += await asyncio.gather(*map(together.ask, (4, 5)), return_exceptions=True)
+        assert [type(one) for one in told] == [StoreUnavailable] * 5
+        store.may_answer.set()
+        assert await together.ask(6) == 36
+        assert store.asked == [[1, 2, 3], [6]]
+
+    asyncio.run(asyncio.wait_for(play(), 5))

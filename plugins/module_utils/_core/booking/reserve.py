@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..model import ids
@@ -79,7 +80,7 @@ def reserve(
             created_at=tx.now,
         )
         reservations.add_reservation(tx, reservation)
-        _bind(tx, reservation)
+        _bind(tx, pool_id, [reservation])
         if repeat is not None:
             idempotency.remember(
                 tx,
@@ -128,21 +129,32 @@ def bind_pending(tx: Tx, pool: PoolRecord) -> int:
     Returns:
         How many reservations were bound.
     """
-    pending = [one for one in reservations.reservations(tx, pool.id) if one.state == ReservationState.PENDING]
-    if not pending or pool.intent != Intent.RUN or pool.archived_at is not None:
+    if not _pending(tx, pool.id):
         return 0
-    fleet.lock_pool(tx, pool.id)
-    return sum(_bind(tx, one) for one in sorted(pending, key=lambda one: (one.created_at, one.id)))
+    locked = fleet.lock_pool(tx, pool.id)
+    if locked is None or locked.intent != Intent.RUN or locked.archived_at is not None:
+        return 0
+    # Read again: whoever held the lock may have placed or ended some of them.
+    return _bind(tx, pool.id, _pending(tx, pool.id))
 
 
-def _bind(tx: Tx, reservation: Reservation) -> bool:
-    nodes = pool_nodes.pool_nodes(tx, reservation.pool_id)
-    held = {node.id: reservations.held_devices(tx, node.id) for node in nodes}
-    placement = place(nodes, held, gpus=reservation.gpus, spot=reservation.spot, now=tx.now)
-    if placement is None:
-        return False
-    reservations.bind(tx, reservation.id, placement.node_id, placement.device_ids)
-    return True
+def _pending(tx: Tx, pool_id: PoolId) -> list[Reservation]:
+    """What waits for a place, the oldest first."""
+    pending = (one for one in reservations.reservations(tx, pool_id) if one.state == ReservationState.PENDING)
+    return sorted(pending, key=lambda one: (one.created_at, one.id))
+
+
+def _bind(tx: Tx, pool_id: PoolId, pending: Sequence[Reservation]) -> int:
+    """Place those that fit, one after the other, with the pool locked. Returns how many."""
+    nodes, held = pool_nodes.pool_nodes(tx, pool_id), reservations.held_devices(tx, pool_id)
+    bound = 0
+    for one in pending:
+        placement = place(nodes, held, gpus=one.gpus, spot=one.spot, now=tx.now)
+        if placement is not None:
+            reservations.bind(tx, one.id, placement.node_id, placement.device_ids)
+            held.setdefault(placement.node_id, set()).update(placement.device_ids)
+            bound += 1
+    return bound
 
 
 def _must_be_placeable(gpus: int) -> None:

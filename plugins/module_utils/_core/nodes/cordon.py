@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..model.ids import PoolId
+from ..model.records import PoolNode
 from ..model.states import NodeState, ReservationState
 from ..store import Tx, fleet, pool_nodes, reservations
 
@@ -21,9 +24,7 @@ def cordon_node_pool(tx: Tx, pool_id: PoolId, node_pool: str) -> int:
     """
     fleet.lock_pool(tx, pool_id)
     own = [node for node in pool_nodes.pool_nodes(tx, pool_id) if node.node_pool in (node_pool, None)]
-    for node in own:
-        if node.node_pool == node_pool and node.state == NodeState.MATCHED:
-            pool_nodes.set_node_state(tx, node.id, NodeState.CORDONED)
+    _cordon(tx, [node for node in own if node.node_pool == node_pool and node.state == NodeState.MATCHED])
     closed = {node.id for node in own}
     bound = (one for one in reservations.reservations(tx, pool_id) if one.state == ReservationState.BOUND)
     return sum(one.node_id in closed for one in bound)
@@ -39,7 +40,11 @@ def cordon_pool(tx: Tx, pool_id: PoolId) -> int:
         How many bookings stand on the pool's nodes: the teardown waits until it is 0.
     """
     fleet.lock_pool(tx, pool_id)
-    for node in pool_nodes.pool_nodes(tx, pool_id):
-        if node.state != NodeState.CORDONED:
-            pool_nodes.set_node_state(tx, node.id, NodeState.CORDONED)
+    _cordon(tx, [node for node in pool_nodes.pool_nodes(tx, pool_id) if node.state != NodeState.CORDONED])
     return sum(one.state == ReservationState.BOUND for one in reservations.reservations(tx, pool_id))
+
+
+def _cordon(tx: Tx, nodes: Sequence[PoolNode]) -> None:
+    pool_nodes.lock_nodes(tx, (node.id for node in nodes))
+    for node in nodes:
+        pool_nodes.set_node_state(tx, node.id, NodeState.CORDONED)

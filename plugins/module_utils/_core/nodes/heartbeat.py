@@ -80,7 +80,10 @@ class Heartbeats:
             with store.write() as tx:
                 for pool_id in sorted(returned | {heard.pool_id for heard in lost.values()}):
                     work.make_due(tx, pool_id, tx.now)
-                for age, node_ids in _by_age(unwritten, now=now):
+                batches = _by_age(unwritten, now=now)
+                if len(batches) > 1:
+                    pool_nodes.lock_nodes(tx, unwritten)
+                for age, node_ids in batches:
                     pool_nodes.seen(tx, node_ids, tx.now - age)
                 gateways.heard(tx, listened(gateways.listening(tx), now=tx.now))
         except BaseException:

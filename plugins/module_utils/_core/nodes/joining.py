@@ -153,8 +153,13 @@ def _known(tx: Tx, shown: dict[int, tuple[JoinRequest, JoinToken]]) -> dict[int,
     work.lock_units(tx, {token.pool_id for _request, token in shown.values()})
     pools = fleet.lock_pools(tx, {token.pool_id for _request, token in shown.values()})
     tokens = join_tokens.lock_tokens(tx, {token.id for _request, token in shown.values()})
-    by_identity = pool_nodes.nodes_by_identities(tx, (one.identity.sha256() for one, _token in shown.values()))
-    named = pool_nodes.nodes_named(tx, names.values())
+    identities = {one.identity.sha256() for one, _token in shown.values()}
+    by_identity, named = pool_nodes.nodes_by_identities(tx, identities), pool_nodes.nodes_named(tx, names.values())
+    if by_identity or named:
+        standing = [*by_identity.values(), *(node for nodes in named.values() for node in nodes)]
+        pool_nodes.lock_nodes(tx, (node.id for node in standing))
+        # Read again: a bcd may have been heard meanwhile, and nobody takes over from one that is connected.
+        by_identity, named = pool_nodes.nodes_by_identities(tx, identities), pool_nodes.nodes_named(tx, names.values())
     uses = join_tokens.nodes_of_uses(tx, ((token.id, request.nonce) for request, token in shown.values()))
     made = {node_id: pool_nodes.node(tx, node_id) for node_id in set(uses.values())}
     listening = gateways.listening(tx) if named else None

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ..model.records import PoolNode, PoolRecord
-from ..store import Tx, pool_nodes
+from ..store import Tx, fleet, pool_nodes
 from .matching import Matching
 from .retiring import end_bookings, retire_gone
 
@@ -20,6 +20,10 @@ def record(tx: Tx, *, pool: PoolRecord, matching: Matching) -> tuple[PoolNode, .
     Returns:
         The nodes that were retired.
     """
+    changing = [one.node_id for one in matching.to_record] + [one.node.id for one in matching.to_retire]
+    if changing:
+        fleet.lock_pool(tx, pool.id)
+        pool_nodes.lock_nodes(tx, changing)
     for one in matching.to_record:
         if one.new_machine:
             end_bookings(tx, pool=pool, node_id=one.node_id)

@@ -70,6 +70,7 @@ def retire_all(tx: Tx, *, pool: PoolRecord) -> int:
             tx, one.id, ReservationState.RELEASED, "the pool was torn down before it was placed"
         )
     nodes = pool_nodes.pool_nodes(tx, pool.id)
+    pool_nodes.lock_nodes(tx, (node.id for node in nodes))
     for node in nodes:
         _retire(tx, pool, node, "its pool was torn down")
     return len(nodes)

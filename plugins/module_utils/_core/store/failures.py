@@ -31,9 +31,10 @@ def translated(name: str) -> Iterator[None]:
     try:
         yield
     except exc.IntegrityError as failure:
-        # The driver's text can hold the values of the row, so it is left out, also as a cause.
+        # The driver's text can hold the values of the row, so it is left out, also as a cause. And the database's
+        # address: a refusal goes to whoever asked, be it a tenant or a machine.
         raise OperationError(
-            Code.CONFLICT, f"the records in {name} changed meanwhile: {_constraint(failure)}; look again"
+            Code.CONFLICT, f"the records changed meanwhile: {_constraint(failure)}; look again"
         ) from None
     except (exc.OperationalError, exc.InterfaceError, exc.TimeoutError) as failure:
         if _missing_table(failure):

@@ -117,6 +117,27 @@ def identity_hashes(tx: Tx) -> frozenset[str]:
     return frozenset(row.identity_hash for row in tx.rows(select(identity).where(identity.is_not(None))))
 
 
+def lock_nodes(tx: Tx, node_ids: Iterable[NodeId]) -> None:
+    """Have nobody else change these nodes before the transaction ends.
+
+    Whoever changes several takes them in the order of their ids, after work units, pools and tokens: a gateway writes
+    the heartbeats of all of them every other second, so that whoever took another order would wait in a circle.
+    """
+    wanted = sorted(set(node_ids))
+    if wanted:
+        tx.rows(_locking(), {"of_ids": wanted})
+
+
+@cache
+def _locking() -> Select[Any]:
+    from sqlalchemy import select
+
+    table = tables().pool_nodes
+    chosen = select(table.c.id).where(among(table.c.id, "of_ids"))
+    # FOR NO KEY UPDATE: a booking, which only refers to its node, waits for the pool alone.
+    return chosen.order_by(table.c.id).with_for_update(key_share=True)
+
+
 def add_node(tx: Tx, node: PoolNode) -> None:
     """Record a machine that joined.
 

@@ -176,12 +176,16 @@ def held_by_pool(
     return dict(gpus)
 
 
-def held_devices(tx: Tx, node_id: NodeId) -> frozenset[str]:
-    """The ids of the node's devices that reservations hold."""
+def held_devices(tx: Tx, pool_id: PoolId) -> dict[NodeId, set[str]]:
+    """The ids of the devices that reservations of the pool hold, by node, out of one read."""
     from sqlalchemy import select
 
-    table = tables().held_devices
-    return frozenset(tx.execute(select(table.c.device_id).where(table.c.node_id == node_id)).scalars())
+    held, charges = tables().held_devices, tables().reservations
+    joined = select(held.c.node_id, held.c.device_id).join(charges, charges.c.id == held.c.reservation_id)
+    devices: dict[NodeId, set[str]] = {}
+    for row in tx.rows(joined.where(charges.c.pool_id == pool_id)):
+        devices.setdefault(NodeId(row.node_id), set()).add(row.device_id)
+    return devices
 
 
 def _chosen(tx: Tx, *where: ColumnElement[bool]) -> tuple[Reservation, ...]:
