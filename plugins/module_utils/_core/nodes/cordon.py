@@ -42,4 +42,9 @@ def cordon_pool(tx: Tx, pool_id: PoolId) -> int:
     for node in pool_nodes.pool_nodes(tx, pool_id):
         if node.state != NodeState.CORDONED:
             pool_nodes.set_node_state(tx, node.id, NodeState.CORDONED)
+    return bookings(tx, pool_id)
+
+
+def bookings(tx: Tx, pool_id: PoolId) -> int:
+    """How many bookings stand on the pool's nodes."""
     return sum(one.state == ReservationState.BOUND for one in reservations.reservations(tx, pool_id))
