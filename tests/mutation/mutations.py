@@ -256,11 +256,11 @@ _LEFT_BEHIND = (
 _ON_ONE_LIST = (
     _mutation(
         "what nobody knows to be declared counts as declared",
-        "nodes/matching.py",
-        "    declared = desired_total is not None and len(listed) >= desired_total\n",
-        "    declared = desired_total is None or len(listed) >= desired_total\n",
-        "tests/unit/nodes/test_matching.py::TestMostNodesMissingAtOnce::"
-        "test_while_nobody_knows_how_many_were_asked_for_every_one_needs_it",
+        "reconcile/specs.py",
+        "    return None if None in known else sum(one.most for one in known if one is not None)\n",
+        "    return sum(one.most for one in known if one is not None)\n",
+        "tests/unit/reconcile/test_specs.py::"
+        "test_of_one_total_that_is_not_known_nothing_is_declared_and_nothing_is_waited_for",
     ),
     _mutation(
         "a node pool counts for one zone wherever it stands",
