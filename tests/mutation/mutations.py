@@ -190,10 +190,18 @@ _MORE_THAN_ONCE = (
     _mutation(
         "machines that join together share one use",
         "nodes/joining.py",
-        "            spent[token.id] += entering.use == Use.NEW\n",
-        "            spent[token.id] += 0\n",
+        "            spent[token.pool_id] += entering.use == Use.NEW\n",
+        "            spent[token.pool_id] += 0\n",
         "tests/integration/nodes/test_joining_together.py::"
         "test_of_many_at_one_moment_only_as_many_get_in_as_the_token_admits",
+    ),
+    _mutation(
+        "a token and the one that replaces it have their uses each for itself",
+        "nodes/join_token.py",
+        "    uses = sum(token.uses for token in kept) + matching.unconnected\n",
+        "    uses = sum(token.uses for token in live) + 2 * matching.unconnected\n",
+        "tests/integration/nodes/test_join_tokens.py::"
+        "test_a_token_and_the_one_that_replaces_it_let_in_exactly_those_who_wait_whichever_they_show",
     ),
 )
 
@@ -245,4 +253,30 @@ _LEFT_BEHIND = (
     ),
 )
 
-MUTATIONS = (*_UNFENCED, *_WITHOUT_INTENT, *_MORE_THAN_ONCE, *_OVER_ANOTHERS, *_LEFT_BEHIND)
+_ON_ONE_LIST = (
+    _mutation(
+        "what nobody knows to be declared counts as declared",
+        "reconcile/specs.py",
+        "    return None if None in known else sum(one.most for one in known if one is not None)\n",
+        "    return sum(one.most for one in known if one is not None)\n",
+        "tests/unit/reconcile/test_specs.py::"
+        "test_of_one_total_that_is_not_known_nothing_is_declared_and_nothing_is_waited_for",
+    ),
+    _mutation(
+        "a node pool counts for one zone wherever it stands",
+        "reconcile/specs.py",
+        "        zones = {zone_of.get(place, place) for place in found.places} if found else set()\n",
+        '        zones = {"a"}\n',
+        "tests/integration/three_providers/test_lists_at_gke.py::test_a_list_that_misses_most_nodes_must_be_confirmed",
+    ),
+    _mutation(
+        "a teardown that waits for a booking believes one list",
+        "reconcile/steps/nodes.py",
+        "    if ctx.gone or (ctx.pool.intent != Intent.RUN and not bookings(tx, ctx.pool.id)):\n",
+        "    if ctx.gone or ctx.pool.intent != Intent.RUN:\n",
+        "tests/integration/reconcile/test_lists_in_a_teardown.py::"
+        "test_one_list_without_nodes_ends_no_booking_and_another_that_says_so_too_does",
+    ),
+)
+
+MUTATIONS = (*_UNFENCED, *_WITHOUT_INTENT, *_MORE_THAN_ONCE, *_OVER_ANOTHERS, *_LEFT_BEHIND, *_ON_ONE_LIST)

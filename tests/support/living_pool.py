@@ -10,10 +10,11 @@ made up here, because a whole world is too slow for thousands of turns. Whole wo
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.booking.reserve import bind_pending
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.capabilities import CAPABILITIES
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import NodeId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.observed import ClusterNode
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import JoinToken, PoolNode
@@ -27,6 +28,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.j
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.matching import Matching, match
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.recording import record
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.reconcile.specs import (
+    declared_total,
+    node_pool_totals,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import (
     Store,
     gateways,
@@ -36,7 +41,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.store i
 )
 from ansible_collections.better_compute.fleet.tests.support.joining_machines import new_pool
 from ansible_collections.better_compute.fleet.tests.support.machines_and_nodes import devices
-from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
+from ansible_collections.better_compute.fleet.tests.support.rows import H100, HandClock, account, cluster, node_pool
 
 TICK_SECONDS = 10
 PASS_SECONDS = 30
@@ -79,14 +84,16 @@ class LivingMachine:
 
 @dataclass(kw_only=True)
 class LivingPool:
-    """One pool. `tick` lets ten seconds pass.
+    """One pool with a flavor of a fixed size. `tick` lets ten seconds pass.
 
     Attributes:
+        flavor_nodes: how many machines are declared; fewer than that are nobody's wish.
         lists: what the API answers the next passes: None fails, False is empty though it is not, True is the truth.
     """
 
     store: Store
     clock: HandClock
+    flavor_nodes: int = 3
     machines: dict[str, LivingMachine] = field(default_factory=dict)
     lists: list[bool | None] = field(default_factory=list)
     gateway_up: bool = True
@@ -176,7 +183,7 @@ class LivingPool:
                 pool_nodes.pool_nodes(tx, self.pool.id),
                 listed,
                 listening=gateways.listening(tx),
-                desired_total=len(self._listed()),
+                desired_total=self._declared(),
                 vanished_at=self.vanished_at,
                 now=tx.now,
             )
@@ -197,6 +204,14 @@ class LivingPool:
         self.secret = None if plan.delete_secret else minted or self.secret
         self._next_pass = self.clock.now() + timedelta(seconds=PASS_SECONDS)
         return found
+
+    def _declared(self) -> int | None:
+        made, capabilities = cluster(self.pool.id), CAPABILITIES["digitalocean"]
+        flavor = node_pool(made.id, shape=replace(H100, nodes=self.flavor_nodes))
+        record = account(provider="digitalocean", places={})
+        return declared_total(
+            [node_pool_totals(flavor, cluster=made, account=record, capabilities=capabilities, found=None)]
+        )
 
     def _listed(self) -> tuple[ClusterNode, ...]:
         return tuple(

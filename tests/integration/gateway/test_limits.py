@@ -151,7 +151,7 @@ def test_an_address_with_too_many_bad_credentials_has_to_wait(client: WireClient
 def test_nodes_at_that_address_go_on_and_join_as_ever(
     client: WireClient, node_id: str, token: str, store: Store, pool: PoolRecord
 ) -> None:
-    fresh = new_token(store, pool, Secret("bcj_a-token-that-nobody-has-used"))
+    fresh = new_token(store, pool, Secret("bcj_a-token-that-nobody-has-used"), max_uses=9)
     for _ in range(MOST_IN_WINDOW):
         client.heartbeat(node_id, identity=GUESS)
     assert client.heartbeat(node_id, identity=GUESS).status == 429

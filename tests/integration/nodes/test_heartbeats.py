@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
@@ -14,18 +15,41 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     StoreUnavailable,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import Liveness, liveness
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import NodeState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.heartbeat import Heartbeats, authenticate
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import (
     Store,
     gateways,
     open_store,
     pool_nodes,
+    work,
 )
 from ansible_collections.better_compute.fleet.tests.support.joining_machines import due_at, new_node, new_pool, node_of
 from ansible_collections.better_compute.fleet.tests.support.rows import START, HandClock
 
 SECOND = timedelta(seconds=1)
+MATCHED: Final[dict[str, Any]] = {
+    "state": NodeState.MATCHED,
+    "node_name": "ip-1",
+    "node_uid": "uid-1",
+    "node_pool": "h100",
+}
+
+
+def asleep(store: Store, pool: PoolRecord, *, until: datetime) -> None:
+    """The pool had a pass, and wants the next one then."""
+    with store.write() as tx:
+        work.remove_unit(tx, pool.id)
+        work.add_unit(tx, pool.id, until)
+
+
+def listens(heartbeats: Heartbeats, store: Store, clock: HandClock, *, seconds: int) -> None:
+    """A gateway flushes every two seconds, and hears nobody else."""
+    for _flush in range(0, seconds, 2):
+        heartbeats.flush(store)
+        clock.advance(seconds=2)
 
 
 def test_a_node_is_known_by_its_identity(store: Store) -> None:
@@ -117,6 +141,104 @@ def test_a_node_that_goes_on_as_ever_makes_nothing_due(store: Store, clock: Hand
         heartbeats.beat(node)
         heartbeats.flush(store)
     assert due_at(store, pool) == START + timedelta(hours=1)
+
+
+class TestMachinesLostWhileNobodyListened:
+    """Their silence begins to say something three intervals after a gateway began to listen."""
+
+    def test_their_pools_are_due_then_and_no_others(self, store: Store, clock: HandClock) -> None:
+        lost, there, unmatched, retired, empty = (new_pool(store, name=f"pool-{number}") for number in range(5))
+        new_node(store, lost, **MATCHED)
+        back = new_node(store, there, **MATCHED)
+        new_node(store, unmatched)
+        gone = new_node(store, retired, **MATCHED)
+        with store.write() as tx:
+            pool_nodes.retire_node(tx, gone.id)
+        clock.advance(minutes=10)
+        heartbeats = Heartbeats(clock=clock)
+        later = START + timedelta(hours=1)
+        for _second in range(31):
+            heartbeats.flush(store)
+            assert due_at(store, lost) == later
+            heartbeats.beat(back)
+            clock.advance(seconds=1)
+        for pool in (lost, there, unmatched, retired, empty):
+            asleep(store, pool, until=later)
+        heartbeats.flush(store)
+        assert due_at(store, lost) == START + timedelta(minutes=10, seconds=31)
+        assert {due_at(store, pool) for pool in (there, unmatched, retired, empty)} == {later}
+
+    def test_they_are_due_once(self, store: Store, clock: HandClock) -> None:
+        pool = new_pool(store)
+        new_node(store, pool, **MATCHED)
+        clock.advance(minutes=10)
+        heartbeats = Heartbeats(clock=clock)
+        listens(heartbeats, store, clock, seconds=40)
+        assert due_at(store, pool) < clock.now()
+        asleep(store, pool, until=START + timedelta(hours=1))
+        listens(heartbeats, store, clock, seconds=120)
+        assert due_at(store, pool) == START + timedelta(hours=1)
+
+    def test_it_is_looked_again_when_the_flush_failed(self, store: Store, clock: HandClock, tmp_path: Path) -> None:
+        pool = new_pool(store)
+        new_node(store, pool, **MATCHED)
+        clock.advance(minutes=10)
+        heartbeats = Heartbeats(clock=clock)
+        listens(heartbeats, store, clock, seconds=30)
+        broken = open_store(f"sqlite:///{tmp_path / 'gone' / 'fleet.db'}", clock=clock)
+        (tmp_path / "gone" / "fleet.db").unlink()
+        (tmp_path / "gone" / "fleet.db").mkdir()
+        clock.advance(seconds=2)
+        with pytest.raises(StoreUnavailable):
+            heartbeats.flush(broken)
+        broken.close()
+        heartbeats.flush(store)
+        assert due_at(store, pool) == clock.now()
+
+    def test_a_restart_so_short_that_the_mark_goes_on_is_followed_by_a_look_too(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        pool = new_pool(store)
+        node = new_node(store, pool, **MATCHED)
+        before = Heartbeats(clock=clock)
+        for _minute in range(6):
+            before.beat(node)
+            listens(before, store, clock, seconds=10)
+        after = Heartbeats(clock=clock)
+        listens(after, store, clock, seconds=40)
+        with store.read() as tx:
+            mark = gateways.listening(tx)
+        assert mark is not None
+        assert mark.since == START, "nobody noticed"
+        assert due_at(store, pool) < clock.now()
+
+    def test_machines_that_were_lost_while_the_database_was_away_are_looked_at_once_their_silence_says_something(
+        self, store: Store, clock: HandClock
+    ) -> None:
+        pool = new_pool(store)
+        node = new_node(store, pool, **MATCHED)
+        heartbeats = Heartbeats(clock=clock)
+        for _beat in range(6):
+            heartbeats.beat(node)
+            listens(heartbeats, store, clock, seconds=10)
+        clock.advance(seconds=60)
+        heartbeats.flush(store)
+        asleep(store, pool, until=START + timedelta(hours=1))
+        listens(heartbeats, store, clock, seconds=30)
+        assert due_at(store, pool) == START + timedelta(hours=1)
+        listens(heartbeats, store, clock, seconds=4)
+        assert due_at(store, pool) < clock.now()
+
+    def test_those_that_another_gateway_hears_are_not_silent(self, store: Store, clock: HandClock) -> None:
+        pool = new_pool(store)
+        node = new_node(store, pool, **MATCHED)
+        old, new = Heartbeats(clock=clock), Heartbeats(clock=clock)
+        for _beat in range(12):
+            old.beat(node)
+            old.flush(store)
+            new.flush(store)
+            clock.advance(seconds=10)
+        assert due_at(store, pool) == START + timedelta(hours=1)
 
 
 def test_a_silent_node_is_disconnected_only_once_the_gateway_has_listened_long_enough(

@@ -5,6 +5,10 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+import pytest
+
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import JoinToken, PoolRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.join_token import (
@@ -12,7 +16,12 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.j
     carry_out,
     plan_token,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.joining import join
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.joining import (
+    JoinRefused,
+    Refusal,
+    join,
+    join_all,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.matching import Matching
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store, join_tokens
 from ansible_collections.better_compute.fleet.tests.support.joining_machines import asks, new_pool
@@ -83,6 +92,55 @@ def test_through_hours_of_waiting_the_secret_always_holds_a_token_that_works(sto
             # What bcd read from the volume may be as old as the kubelet is late.
             assert read_by_bcd.sha256() in hashes
     assert clock.now() - live(store, pool)[0].created_at < LIFETIME
+
+
+@pytest.mark.parametrize("shows_new", list(product([False, True], repeat=3)), ids=str)
+@pytest.mark.parametrize("at_one_moment", [False, True], ids=["in-turn", "at-once"])
+def test_a_token_and_the_one_that_replaces_it_let_in_exactly_those_who_wait_whichever_they_show(
+    store: Store, clock: HandClock, shows_new: tuple[bool, ...], at_one_moment: bool
+) -> None:
+    pool = new_pool(store)
+    four_wait = Matching(known=True, listed=4, waiting=("a", "b", "c", "d"), unconnected=4)
+    three_wait = Matching(known=True, listed=4, joined=1, waiting=("b", "c", "d"), unconnected=3)
+    old = one_pass(store, pool, clock, None, four_wait)
+    assert old is not None
+    join(store, asks("a", token=old))
+    clock.advance(minutes=41)
+    new = one_pass(store, pool, clock, old, three_wait)
+    assert new is not None
+    assert {token.token_hash for token in live(store, pool)} == {old.sha256(), new.sha256()}
+    shown = [new if of_new else old for of_new in shows_new]
+    entering = [asks(name, token=token) for name, token in zip("bcd", shown, strict=True)]
+    strangers = [asks(f"stranger-{number}", token=token) for number, token in enumerate((old, new))]
+    if at_one_moment:
+        outcomes = join_all(store, [*entering, *strangers])
+    else:
+        outcomes = [join_all(store, [one])[0] for one in (*entering, *strangers)]
+    refused = [one.why if isinstance(one, JoinRefused) else None for one in outcomes]
+    assert refused == [None] * 3 + [Refusal.USED_UP_TOKEN] * 2
+    # A Node more, and the next pass: one of them is let in again, by either.
+    one_pass(store, pool, clock, new, ONE_WAITS)
+    again = join_all(store, strangers)
+    assert [isinstance(one, JoinRefused) for one in again] == [False, True]
+
+
+def test_what_joined_with_a_replaced_token_is_not_counted_twice_when_that_is_revoked(
+    store: Store, clock: HandClock
+) -> None:
+    pool = new_pool(store)
+    old = one_pass(store, pool, clock, None)
+    assert old is not None
+    clock.advance(minutes=41)
+    new = one_pass(store, pool, clock, old)
+    assert new is not None
+    join(store, asks("a", token=old))
+    one_pass(store, pool, clock, new)
+    clock.advance(minutes=4)
+    one_pass(store, pool, clock, new)
+    assert [token.token_hash for token in live(store, pool)] == [new.sha256()]
+    join(store, asks("b", token=new))
+    with pytest.raises(JoinRefused):
+        join(store, asks("c", token=new))
 
 
 def test_once_all_have_joined_the_token_and_its_secret_are_gone(store: Store, clock: HandClock) -> None:

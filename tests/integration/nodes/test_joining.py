@@ -161,7 +161,7 @@ class TestAMachineThatIsKnown:
                 pool_nodes.set_node_state(tx, before.node_id, state)
             clock.advance(minutes=5)
             listen(store)
-            new_token(store, pool, Secret(f"bcj_{state}"))
+            new_token(store, pool, Secret(f"bcj_{state}"), max_uses=9)
             join(store, asks(token=Secret(f"bcj_{state}"), identity=Secret(state), nonce=state))
             states.append(node_of(store, before.node_id).state)
         assert states == [NodeState.JOINED, NodeState.CORDONED]

@@ -62,7 +62,7 @@ class WatchedPool(LivingPool):
             return
         assert self.secret is not None
         assert self.secret.sha256() in {token.token_hash for token in live}
-        assert {token.max_uses - token.uses for token in live} == {found.unconnected}
+        assert {token.max_uses for token in live} == {sum(token.uses for token in live) + found.unconnected}
         assert max(token.expires_at for token in live) - self.clock.now() > timedelta(minutes=15)
 
     def book(self) -> None:

@@ -28,6 +28,7 @@ from ansible_collections.better_compute.fleet.tests.support.life.tenants_cluster
 
 OTHER_POOL: Final = PoolId("pool_0000000000000000000000000z")
 DOWN: Final = Error(status=503, code="ServiceUnavailable", message="come back later")
+NOT_FOUND: Final = Error(status=404, code="ResourceNotFoundException", message="No cluster found for name: prod.")
 GONE: Final = {("deleted", 0, 0, ""): 1}
 
 
@@ -163,6 +164,24 @@ def test_an_adopted_clusters_provider_that_is_down_keeps_nobody_from_being_looke
     fleet.live(until=lambda: lost not in fleet.nodes(), minutes=8)
     assert lost not in fleet.nodes()
     assert fleet.view().record.state == SubstrateState.READY
+
+
+def test_an_adopted_cluster_that_its_provider_does_not_find_keeps_nobody_from_being_looked_after_while_it_answers(
+    fleet: Fleet, place: Place, cluster: TenantsCluster
+) -> None:
+    cluster.admit()
+    fleet.join_all(adopted(place, cluster))
+    [lost] = fleet.nodes()
+    mark = fleet.scene.engine.log.mark
+    fleet.scene.world.aws.lose_instance(fleet.instance_of(lost))
+    fleet.scene.engine.faults.add("aws", "eks.DescribeCluster", NOT_FOUND, times=None)
+    fleet.live(until=lambda: len(fleet.nodes()) == 1 and lost not in fleet.nodes(), minutes=12)
+    assert len(fleet.nodes()) == 1
+    assert lost not in fleet.nodes(), "its machine is gone, and the one in its place has joined"
+    record = fleet.view().record
+    assert record.state == SubstrateState.ERROR
+    assert "cluster prod in us-east-1 is not found" in record.message
+    assert [line for line in writes(fleet, after=mark) if line.startswith("eks.")] == []
 
 
 def test_a_flavor_that_is_refused_on_an_adopted_cluster_leaves_the_others_in_care(

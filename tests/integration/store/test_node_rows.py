@@ -165,16 +165,23 @@ def test_only_live_tokens_are_listed(store: Store, pool: PoolRecord, clock: Hand
         assert join_tokens.live_tokens(tx, pool.id) == ()
 
 
-def test_uses_are_counted_and_found_by_token_and_nonce(store: Store, pool: PoolRecord) -> None:
-    token, other, unused = (rows.token(pool.id, max_uses=9) for _token in range(3))
+def test_uses_are_counted_over_a_pools_live_tokens_and_found_by_token_and_nonce(store: Store, pool: PoolRecord) -> None:
+    token, other = (rows.token(pool.id, max_uses=9) for _token in range(2))
+    others = [rows.pool(name=name) for name in ("unused", "elsewhere")]
+    unused, elsewhere = (rows.token(one.id, max_uses=9) for one in others)
+    over = [rows.token(pool.id, expires_at=START), rows.token(pool.id, revoked_at=START)]
     made = {(token.id, "1"): new_node_id(), (token.id, "2"): new_node_id(), (other.id, "1"): new_node_id()}
     with store.write() as tx:
-        for one in (token, other, unused):
+        for record in others:
+            fleet.put_pool(tx, record)
+        for one in (token, other, unused, elsewhere, *over):
             join_tokens.add_token(tx, one)
         join_tokens.add_uses(tx, made)
+        join_tokens.add_uses(tx, {(elsewhere.id, "1"): new_node_id()})
+        join_tokens.add_uses(tx, {(one.id, "1"): new_node_id() for one in over})
     with store.write() as tx:
         locked = join_tokens.lock_tokens(tx, [unused.id, token.id, other.id])
-        assert locked == {token.id: replace(token, uses=2), other.id: replace(other, uses=1), unused.id: unused}
+        assert locked == {token.id: replace(token, uses=3), other.id: replace(other, uses=3), unused.id: unused}
         assert join_tokens.nodes_of_uses(tx, [*made, (other.id, "2"), (unused.id, "1")]) == made
         # What two asked for is not mixed: each token with its own nonce.
         asked = [(token.id, "1"), (other.id, "2")]

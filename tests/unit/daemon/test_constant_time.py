@@ -19,7 +19,7 @@ CORE = ROOT / "plugins" / "module_utils" / "_core"
 WEB = [path for folder in ("gateway", "web", "api") for path in sorted((ROOT / "daemon" / folder).glob("*.py"))]
 READ_BY_STRANGERS = [
     *WEB,
-    *(CORE / "nodes" / name for name in ("joining.py", "heartbeat.py", "credentials.py")),
+    *(CORE / "nodes" / name for name in ("entering.py", "joining.py", "heartbeat.py", "credentials.py")),
     CORE / "operations" / "api_tokens.py",
     CORE / "model" / "secret.py",
 ]

@@ -92,12 +92,16 @@ def test_a_token_is_replaced_in_time_and_the_old_one_stays_valid() -> None:
     assert plan(token("a", age=LIFETIME - REPLACE_BEFORE - MINUTE), secret="a") == KEEP
 
 
-def test_one_that_is_replaced_or_replaces_has_no_use_too_many_either() -> None:
-    old, new = token("a", age=LIFETIME - REPLACE_BEFORE, max_uses=3), token("b", max_uses=3, uses=1)
-    assert plan(old, new, secret="b") == TokenPlan(resize=((old.id, 2),))
-    assert plan(token("a", age=LIFETIME - REPLACE_BEFORE, max_uses=3), secret="a") == TokenPlan(
-        mint=2, resize=((old.id, 2),)
-    )
+def test_one_that_is_replaced_and_the_one_that_replaces_it_share_their_uses() -> None:
+    old, new = token("a", age=LIFETIME - REPLACE_BEFORE, max_uses=5, uses=2), token("b", max_uses=3, uses=1)
+    assert plan(old, new, secret="b") == TokenPlan(resize=((new.id, 5),))
+    assert plan(old, secret="a") == TokenPlan(mint=4, resize=((old.id, 4),))
+
+
+def test_the_uses_of_one_that_is_revoked_are_no_longer_counted() -> None:
+    old = token("a", age=LIFETIME - REPLACE_BEFORE, max_uses=5, uses=2)
+    new = token("b", age=RELOAD, max_uses=5, uses=1)
+    assert plan(old, new, secret="b") == TokenPlan(resize=((new.id, 3),), revoke=(old.id,))
 
 
 def test_a_list_that_waits_for_another_one_leaves_everything_as_it_is() -> None:

@@ -200,6 +200,13 @@ class TestMostNodesMissingAtOnce:
         nodes = [matched(f"ip-{n}", seen=SILENT) for n in range(4)]
         assert retired(compare(nodes, [listed("ip-0")], desired_total=1)) == {"ip-1", "ip-2", "ip-3"}
 
+    def test_while_nobody_knows_how_many_were_asked_for_every_one_needs_it(self) -> None:
+        nodes = [matched(f"ip-{n}", seen=SILENT) for n in range(4)]
+        for there in (0, 1):
+            found = compare(nodes, [listed(f"ip-{n}") for n in range(there)], desired_total=None)
+            assert (retired(found), found.to_confirm) == (set(), True)
+        assert retired(compare(nodes, [listed("ip-0"), listed("ip-1")], desired_total=None)) == {"ip-2", "ip-3"}
+
     def test_one_of_several_missing_needs_no_confirmation(self) -> None:
         nodes = [matched(f"ip-{n}", seen=SILENT) for n in range(4)]
         found = compare(nodes, [listed(f"ip-{n}") for n in range(3)], desired_total=4)

@@ -33,6 +33,8 @@ MARKS = st.one_of(
     st.none(), st.builds(lambda since, heard: Listening(since=NOW - since, heard_at=NOW - heard), AGES, AGES)
 )
 
+WANTED = st.one_of(st.none(), st.integers(0, 4))
+
 CLUSTERS = st.dictionaries(NAMES, UIDS).map(
     # One UID is one Node.
     lambda found: [
@@ -54,9 +56,9 @@ def pools(draw: st.DrawFn) -> list[PoolNode]:
     return nodes
 
 
-@given(nodes=pools(), cluster=CLUSTERS, mark=MARKS, wanted=st.integers(0, 4))
+@given(nodes=pools(), cluster=CLUSTERS, mark=MARKS, wanted=WANTED)
 def test_only_what_is_disconnected_and_whose_own_node_has_no_claim_left_is_retired(
-    nodes: list[PoolNode], cluster: list[ClusterNode], mark: Listening | None, wanted: int
+    nodes: list[PoolNode], cluster: list[ClusterNode], mark: Listening | None, wanted: int | None
 ) -> None:
     found = compare(nodes, cluster, listening=mark, desired_total=wanted)
     by_uid = {node.uid: node for node in cluster}
@@ -70,9 +72,9 @@ def test_only_what_is_disconnected_and_whose_own_node_has_no_claim_left_is_retir
             assert successors
 
 
-@given(nodes=pools(), cluster=CLUSTERS, mark=MARKS, wanted=st.integers(0, 4))
+@given(nodes=pools(), cluster=CLUSTERS, mark=MARKS, wanted=WANTED)
 def test_no_two_machines_get_one_node_and_nobody_is_matched_and_retired_at_once(
-    nodes: list[PoolNode], cluster: list[ClusterNode], mark: Listening | None, wanted: int
+    nodes: list[PoolNode], cluster: list[ClusterNode], mark: Listening | None, wanted: int | None
 ) -> None:
     found = compare(nodes, cluster, listening=mark, desired_total=wanted)
     assert len({one.node_uid for one in found.to_record}) == len(found.to_record)
@@ -81,9 +83,9 @@ def test_no_two_machines_get_one_node_and_nobody_is_matched_and_retired_at_once(
     assert not set(found.unmatched) & {one.node.id for one in found.to_retire}
 
 
-@given(nodes=pools(), cluster=CLUSTERS, mark=MARKS, wanted=st.integers(0, 4))
+@given(nodes=pools(), cluster=CLUSTERS, mark=MARKS, wanted=WANTED)
 def test_matching_again_after_recording_changes_nothing_more(
-    nodes: list[PoolNode], cluster: list[ClusterNode], mark: Listening | None, wanted: int
+    nodes: list[PoolNode], cluster: list[ClusterNode], mark: Listening | None, wanted: int | None
 ) -> None:
     found = compare(nodes, cluster, listening=mark, desired_total=wanted)
     gone = {one.node.id for one in found.to_retire}

@@ -283,8 +283,8 @@ class JoinToken:
 
     Attributes:
         token_hash: SHA-256 of the token.
-        max_uses: how many different machines may join with it.
-        uses: how many did (counted from the use rows, not stored).
+        max_uses: how many different machines may join with it, those included that did with the pool's other live ones.
+        uses: how many did with it (counted from the use rows, not stored); see also join_tokens.lock_tokens.
     """
 
     id: TokenId

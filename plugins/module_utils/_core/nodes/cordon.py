@@ -41,6 +41,11 @@ def cordon_pool(tx: Tx, pool_id: PoolId) -> int:
     """
     fleet.lock_pool(tx, pool_id)
     _cordon(tx, [node for node in pool_nodes.pool_nodes(tx, pool_id) if node.state != NodeState.CORDONED])
+    return bookings(tx, pool_id)
+
+
+def bookings(tx: Tx, pool_id: PoolId) -> int:
+    """How many bookings stand on the pool's nodes."""
     return sum(one.state == ReservationState.BOUND for one in reservations.reservations(tx, pool_id))
 
 

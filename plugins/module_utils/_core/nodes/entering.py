@@ -72,7 +72,7 @@ class Known:
     """What the store knows of what a machine shows, locked to the end of the transaction.
 
     Attributes:
-        token: the join token, its uses counted.
+        token: the join token, with the uses of all the pool's live ones.
         pool: the token's.
         by_identity: the node that shows this identity.
         named: the pool's nodes of the machine's name that are not retired.

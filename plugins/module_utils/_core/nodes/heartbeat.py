@@ -52,6 +52,8 @@ class Heartbeats:
         self._unwritten: dict[NodeId, _Heard] = {}
         self._heard: dict[NodeId, _Heard] = {}
         self._returned: set[PoolId] = set()
+        self._began: datetime | None = None
+        self._looked_for: datetime | None = None
 
     def beat(self, node: NodeIdentity | PoolNode) -> None:
         """A heartbeat of this node came in just now. A node that had been away makes its pool due at the next flush."""
@@ -64,6 +66,9 @@ class Heartbeats:
 
     def flush(self, store: Store) -> None:
         """Write what was heard, leave the mark that somebody listens, and make due the pools with news of a node.
+
+        A node that this gateway never heard is no news to it when it stays silent. So once the silence since it began
+        to listen says something, it looks, once, who of all matched nodes was silent all that time.
 
         To be called every FLUSH_SECONDS, also when nothing was heard. One statement writes all heartbeats of one
         interval; older ones are there only after flushes that failed.
@@ -78,19 +83,25 @@ class Heartbeats:
             lost = {node_id: heard for node_id, heard in self._heard.items() if not is_connected(heard.at, now=now)}
         try:
             with store.write() as tx:
-                for pool_id in sorted(returned | {heard.pool_id for heard in lost.values()}):
-                    work.make_due(tx, pool_id, tx.now)
+                mark = listened(gateways.listening(tx), now=tx.now)
+                self._began = self._began or tx.now
+                since = max(self._began, mark.since)
+                is_time = self._looked_for != since and not is_connected(since, now=tx.now)
+                silent = pool_nodes.pools_of_silent(tx, since) if is_time else frozenset()
+                work.make_all_due(tx, returned | {heard.pool_id for heard in lost.values()} | silent, tx.now)
                 batches = _by_age(unwritten, now=now)
                 if len(batches) > 1:
                     pool_nodes.lock_nodes(tx, unwritten)
                 for age, node_ids in batches:
                     pool_nodes.seen(tx, node_ids, tx.now - age)
-                gateways.heard(tx, listened(gateways.listening(tx), now=tx.now))
+                gateways.heard(tx, mark)
         except BaseException:
             with self._lock:
                 self._unwritten = {**unwritten, **self._unwritten}
                 self._returned |= returned
             raise
+        if is_time:
+            self._looked_for = since
         with self._lock:
             for node_id, heard in lost.items():
                 if self._heard.get(node_id) == heard:

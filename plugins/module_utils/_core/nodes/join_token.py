@@ -44,8 +44,8 @@ class TokenPlan:
     """What is to be done about the pool's tokens. Rows by :func:`carry_out`; then the Secret, by whoever called it.
 
     Attributes:
-        mint: uses of a new token, which is then to be written to the Secret; None for no new one.
-        resize: tokens that are kept, and how many uses each is to have in all.
+        mint: `max_uses` of a new token, which is then to be written to the Secret; None for no new one.
+        resize: tokens that are kept, and the `max_uses` that each is to have.
         revoke: tokens to revoke.
         delete_secret: whether the Secret is to be deleted, after the rows.
     """
@@ -69,7 +69,8 @@ def plan_token(live: Sequence[JoinToken], *, secret_hash: str | None, matching: 
     """What to do about the tokens of a pool that runs.
 
     A token exists only while some listed Node never joined, with one use left for each listed Node without a connected
-    bcd. An unknown list leaves all as it is, and so does one that nobody believes before another confirms it.
+    bcd. One that was just replaced shares them with the new one: whichever a bcd shows, its use is there. An unknown
+    list leaves all as it is, and so does one that nobody believes before another confirms it.
 
     Arguments:
         live: the pool's tokens that are neither revoked nor expired, with their uses when `matching` was made.
@@ -84,10 +85,10 @@ def plan_token(live: Sequence[JoinToken], *, secret_hash: str | None, matching: 
         return TokenPlan(mint=matching.unconnected, revoke=tuple(token.id for token in live))
     # One from before the Secret's may still be in bcd's hands for a while.
     kept = [current] if now - current.created_at >= RELOAD else live
-    needs = [(token, token.uses + matching.unconnected) for token in kept]
+    uses = sum(token.uses for token in kept) + matching.unconnected
     return TokenPlan(
-        mint=matching.unconnected if current.expires_at - now <= REPLACE_BEFORE else None,
-        resize=tuple((token.id, uses) for token, uses in needs if token.max_uses != uses),
+        mint=uses if current.expires_at - now <= REPLACE_BEFORE else None,
+        resize=tuple((token.id, uses) for token in kept if token.max_uses != uses),
         revoke=tuple(token.id for token in live if token not in kept),
     )
 

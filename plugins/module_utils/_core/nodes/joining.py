@@ -106,13 +106,13 @@ def _joined(tx: Tx, requests: dict[int, JoinRequest]) -> dict[int, Outcome]:
     due: set[PoolId] = set()
     tokens = _recognised(tx, requests)
     known = _known(tx, {number: (requests[number], token) for number, token in tokens.items()})
-    spent: Counter[TokenId] = Counter()
+    spent: Counter[PoolId] = Counter()
     for number, request in requests.items():
         if number not in known:
             outcomes[number] = refuse_unknown_token()
             continue
         shown = known[number]
-        token = replace(shown.token, uses=shown.token.uses + spent[shown.token.id])
+        token = replace(shown.token, uses=shown.token.uses + spent[shown.token.pool_id])
         try:
             entering = entry(request, replace(shown, token=token), now=tx.now)
         except JoinRefused as refused:
@@ -121,7 +121,7 @@ def _joined(tx: Tx, requests: dict[int, JoinRequest]) -> dict[int, Outcome]:
         due.add(token.pool_id)
         if isinstance(entering, Entry):
             entries[number] = entering
-            spent[token.id] += entering.use == Use.NEW
+            spent[token.pool_id] += entering.use == Use.NEW
             outcomes[number] = Joined(node_id=entering.node.id, pool_id=token.pool_id)
         else:
             _report(tx, entering, request)

@@ -106,7 +106,7 @@ def match(
     listed: Sequence[ClusterNode] | None,
     *,
     listening: Listening | None,
-    desired_total: int,
+    desired_total: int | None,
     vanished_at: datetime | None,
     now: datetime,
     closed: frozenset[str] | None = None,
@@ -117,7 +117,8 @@ def match(
         nodes: the pool's nodes, recorded no earlier than the list was asked for; retired ones are left alone.
         listed: every Node with the pool's label; None when that is not known.
         listening: the gateway's mark.
-        desired_total: how many Nodes the flavors stand for now, at most: fewer listed than that was not declared.
+        desired_total: how many Nodes the flavors stand for now, at most: fewer listed than that was not declared. None
+            while that is not known: then nothing was.
         vanished_at: as the former pass recorded it.
         now: the present.
         closed: names of the node pools whose nodes take no new bookings: they are cordoned, and all others are not.
@@ -127,7 +128,8 @@ def match(
         return Matching(known=False, vanished_at=vanished_at)
     look = _Look(nodes, listed, listening=listening, now=now)
     departures = look.departures()
-    sudden = len(listed) < desired_total and 2 * len(look.missing()) > len(look.nodes)
+    declared = desired_total is not None and len(listed) >= desired_total
+    sudden = not declared and 2 * len(look.missing()) > len(look.nodes)
     # Counted from when somebody was to be retired: those whose bcd goes on without a Node confirm nothing.
     gone = any(departure.why == Gone.NODE_MISSING for departure in departures)
     since = (vanished_at or now) if sudden and gone else None

@@ -5,15 +5,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from ..model.agent import AgentSettings
 from ..model.clock import Clock
 from ..model.errors import InvalidRequest
-from ..model.observed import ObservedCluster
+from ..model.observed import NodeBounds, ObservedCluster, ObservedNodePool
 from ..model.records import (
     AccountRecord,
     ClusterRecord,
@@ -43,6 +44,7 @@ class ClusterContext:
     Attributes:
         observed: the cluster as the provider just described it; None while it is unknown or does not exist.
         provider_answered: whether `observed` is the provider's word, so that None means: it does not exist.
+        observed_node_pools: the cluster's by name, as the provider described them in this pass; empty while unknown.
         finished: whether a teardown has ended and the work unit is gone.
     """
 
@@ -55,6 +57,7 @@ class ClusterContext:
     node_pools: tuple[NodePoolRecord, ...]
     observed: ObservedCluster | None = None
     provider_answered: bool = False
+    observed_node_pools: Mapping[str, ObservedNodePool] = field(default_factory=dict)
     finished: bool = False
 
     def write(self) -> AbstractContextManager[Tx]:
@@ -81,6 +84,16 @@ class ClusterContext:
         """A node pool as the driver is asked for it."""
         return specs.node_pool_spec(
             record, cluster=self.cluster, account=self.account, capabilities=self.driver.capabilities
+        )
+
+    def node_pool_totals(self, record: NodePoolRecord) -> NodeBounds | None:
+        """Between which totals a node pool's count is to be: see specs.node_pool_totals."""
+        return specs.node_pool_totals(
+            record,
+            cluster=self.cluster,
+            account=self.account,
+            capabilities=self.driver.capabilities,
+            found=self.observed_node_pools.get(record.name),
         )
 
     def wanted_node_pool(self, record: NodePoolRecord) -> NodePoolSpec:

@@ -37,7 +37,7 @@ from .steps.join_token import keep_join_token, withdraw_token
 from .steps.node_pools import converge_node_pools
 from .steps.nodes import care_for_nodes, standing_nodes
 from .steps.withdraw import cordon_and_wait, look, remove_bcd
-from .verdict import Verdict, judge_run, judge_tear_down
+from .verdict import Verdict, judge_run, judge_tear_down, with_waiting_message
 
 Step: TypeAlias = Callable[[PassContext], Outcome]
 
@@ -144,9 +144,14 @@ def _record_refused_account(doors: Doors, lease: Lease, error: ProviderError) ->
         leaving = pool is not None and pool.intent == Intent.TEAR_DOWN and cluster is not None and cluster.adopted
         message = f"the provider account cannot be used: {error}"
         state = SubstrateState.DELETING if leaving else SubstrateState.ERROR
-        changed = substrate is not None and (substrate.state, substrate.message) != (state, message)
+        changed = False
         if substrate is not None:
-            substrates.put_substrate(tx, replace(substrate, state=state, message=message))
+            after = replace(substrate, state=state, message=message)
+            if not leaving:
+                after = with_waiting_message(after, doors.clock.now(), agent_place=names.AGENT_PLACE)
+            message = after.message
+            changed = (substrate.state, substrate.message) != (state, message)
+            substrates.put_substrate(tx, after)
         next_in = doors.intervals.deleting if leaving else doors.intervals.settled
         work.release(tx, lease, tx.now + next_in)
     return PassEnd(outcome=PassOutcome.ERROR, next_in=next_in, state=state, message=message, changed=changed)

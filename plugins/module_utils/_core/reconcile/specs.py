@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..model.capabilities import Capabilities
 from ..model.declared import Autoscaling
 from ..model.labels import node_labels, owner_tags
-from ..model.observed import NodeBounds
+from ..model.observed import NodeBounds, ObservedNodePool
 from ..model.records import AccountRecord, ClusterRecord, NodePoolRecord
 from ..providers.contract import ClusterSpec, NodePoolSpec
 
@@ -40,7 +40,7 @@ def node_pool_spec(
     """
     shape = record.shape
     zone_of = account.places or {}
-    wanted = set(shape.zones) or set(() if cluster.adopted and capabilities.cluster_zones else zone_of.values())
+    wanted = set(shape.zones) or _zones_of_account(cluster, account, capabilities)
     times = max(1, len(wanted)) if capabilities.per_zone_counts else 1
     pool_id = cluster.substrate_pool_id if record.of_flavor else None
     return NodePoolSpec(
@@ -74,14 +74,59 @@ def zones_without_places(record: NodePoolRecord, account: AccountRecord) -> tupl
     return tuple(sorted(set(record.shape.zones) - set((account.places or {}).values())))
 
 
-def smallest_total(spec: NodePoolSpec) -> int:
-    """How many nodes it has at least, once it stands: its autoscaler may have taken it down to its lower bound."""
-    return spec.bounds.least if spec.bounds else spec.nodes
+def node_pool_totals(
+    record: NodePoolRecord,
+    *,
+    cluster: ClusterRecord,
+    account: AccountRecord,
+    capabilities: Capabilities,
+    found: ObservedNodePool | None,
+) -> NodeBounds | None:
+    """Between which totals a node pool's count is to be once it stands; of a fixed size, both are that.
+
+    Unlike those of its spec they are of all its zones: those that it stands in, or else those that it will be put into.
+
+    Arguments:
+        found: as its provider just described it; None where it did not.
+
+    Returns:
+        None while only the provider knows the zones.
+    """
+    shape, times = record.shape, 1
+    if capabilities.per_zone_counts:
+        zone_of = account.places or {}
+        zones = {zone_of.get(place, place) for place in found.places} if found else set()
+        times = len(zones or _expected_zones(record, cluster=cluster, account=account, capabilities=capabilities))
+    if not times:
+        return None
+    return _bounds(shape.autoscaling, times=times) or NodeBounds(least=shape.nodes * times, most=shape.nodes * times)
 
 
-def largest_total(spec: NodePoolSpec) -> int:
-    """How many nodes it has at most: its autoscaler may take it up to its upper bound."""
-    return spec.bounds.most if spec.bounds else spec.nodes
+def declared_total(totals: Iterable[NodeBounds | None]) -> int | None:
+    """How many nodes these node pools stand for at most; None where that of one is not known."""
+    known = list(totals)
+    return None if None in known else sum(one.most for one in known if one is not None)
+
+
+def standing_total(totals: Iterable[NodeBounds | None]) -> int:
+    """How many nodes these node pools stand for at least: one of which that is not known may have none."""
+    return sum(one.least for one in totals if one is not None)
+
+
+def _expected_zones(
+    record: NodePoolRecord, *, cluster: ClusterRecord, account: AccountRecord, capabilities: Capabilities
+) -> set[str]:
+    """The zones that a node pool will be put into; none while they are not known."""
+    if record.shape.zones:
+        return set(record.shape.zones)
+    if capabilities.cluster_zones and cluster.outputs is not None and cluster.outputs.zones:
+        return set(cluster.outputs.zones)
+    return _zones_of_account(cluster, account, capabilities)
+
+
+def _zones_of_account(cluster: ClusterRecord, account: AccountRecord, capabilities: Capabilities) -> set[str]:
+    """The zones of the account that node pools without their own are asked for in."""
+    return set() if cluster.adopted and capabilities.cluster_zones else set((account.places or {}).values())
 
 
 def _places(zone_of: Mapping[str, str], wanted: set[str]) -> tuple[str, ...]:

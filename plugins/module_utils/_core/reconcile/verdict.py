@@ -15,6 +15,9 @@ from ..model.states import ClusterState, NodePoolState, ProviderStatus, Substrat
 from .outcome import Outcome, Progress
 from .timing import JOIN_PATIENCE, Intervals
 
+MESSAGE_SEPARATOR = "; "
+"""Between two things that a message says."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
@@ -56,8 +59,7 @@ def judge_run(
     """
     cluster = judge_cluster(cluster, node_pools, observed, outcomes[0])
     substrate = _judge_substrate(substrate, outcomes, generation if agent_applied else None)
-    if substrate.state == SubstrateState.READY and not substrate.message:
-        substrate = replace(substrate, message=waiting_message(substrate, now, agent_place=agent_place))
+    substrate = with_waiting_message(substrate, now, agent_place=agent_place)
     joining = substrate.waiting_nodes > 0 or substrate.nodes_listed < standing_nodes
     moving = any(outcome.moving for outcome in outcomes)
     settled = substrate.state in (SubstrateState.READY, SubstrateState.ERROR) and not joining and not moving
@@ -71,13 +73,15 @@ def _judge_substrate(substrate: SubstrateRecord, outcomes: Sequence[Outcome], se
     waits = _messages(outcomes, Progress.WAITING)
     doubts = _messages(outcomes, Progress.UNKNOWN)
     if failures:
-        return replace(substrate, state=SubstrateState.ERROR, message="; ".join(failures))
+        return replace(substrate, state=SubstrateState.ERROR, message=MESSAGE_SEPARATOR.join(failures))
     if not waits and seen is not None and (not doubts or substrate.observed_generation == seen):
-        return replace(substrate, state=SubstrateState.READY, message="; ".join(doubts), observed_generation=seen)
+        return replace(
+            substrate, state=SubstrateState.READY, message=MESSAGE_SEPARATOR.join(doubts), observed_generation=seen
+        )
     if not waits and doubts and substrate.state == SubstrateState.READY:
-        return replace(substrate, message="; ".join(doubts))
+        return replace(substrate, message=MESSAGE_SEPARATOR.join(doubts))
     state = SubstrateState.UPDATING if substrate.observed_generation else SubstrateState.PROVISIONING
-    return replace(substrate, state=state, message="; ".join([*waits, *doubts]))
+    return replace(substrate, state=state, message=MESSAGE_SEPARATOR.join([*waits, *doubts]))
 
 
 def _messages(outcomes: Sequence[Outcome], progress: Progress) -> list[str]:
@@ -102,19 +106,26 @@ def judge_tear_down(
     """
     failures = [outcome for outcome in outcomes if outcome.progress == Progress.FAILED]
     if failures and not cluster.adopted:
-        message = "; ".join(outcome.message for outcome in failures)
+        message = MESSAGE_SEPARATOR.join(outcome.message for outcome in failures)
         longest = max([wait, *(outcome.retry_after for outcome in failures if outcome.retry_after is not None)])
         return Verdict(
             cluster=replace(cluster, state=ClusterState.ERROR, message=message),
             substrate=replace(substrate, state=SubstrateState.ERROR, message=message),
             next_in=longest,
         )
-    message = "; ".join(outcome.message for outcome in outcomes if outcome.message)
+    message = MESSAGE_SEPARATOR.join(outcome.message for outcome in outcomes if outcome.message)
     return Verdict(
         cluster=replace(cluster, state=ClusterState.DELETING, message=message),
         substrate=replace(substrate, state=SubstrateState.DELETING, message=message),
         next_in=wait,
     )
+
+
+def with_waiting_message(substrate: SubstrateRecord, now: datetime, *, agent_place: str) -> SubstrateRecord:
+    """The substrate as it was judged anew, its message with :func:`waiting_message` at the end: other troubles, and
+    other node pools that are on their way, are no reason to keep silent about Nodes that do not join."""
+    said = (substrate.message, waiting_message(substrate, now, agent_place=agent_place))
+    return replace(substrate, message=MESSAGE_SEPARATOR.join(filter(None, said)))
 
 
 def waiting_message(substrate: SubstrateRecord, now: datetime, *, agent_place: str) -> str:
@@ -138,7 +149,7 @@ def judge_cluster(
     """The cluster's state: ready once the control plane and every node pool are (spec: kubernetesClusters)."""
     broken = [pool for pool in node_pools if pool.state == NodePoolState.ERROR]
     if broken:
-        message = "; ".join(f"node pool {pool.name}: {pool.message}" for pool in broken)
+        message = MESSAGE_SEPARATOR.join(f"node pool {pool.name}: {pool.message}" for pool in broken)
         return replace(cluster, state=ClusterState.ERROR, message=message)
     if control_plane.progress == Progress.FAILED:
         return replace(cluster, state=ClusterState.ERROR, message=control_plane.message)

@@ -56,7 +56,7 @@ def add_token(tx: Tx, token: JoinToken) -> None:
 
 
 def set_max_uses(tx: Tx, token_id: TokenId, max_uses: int) -> None:
-    """Let this many machines join with the token, those that did included."""
+    """Let machines join with the token until this many have, with it and the pool's other live ones."""
     tx.change(tables().join_tokens, key={"id": token_id}, values={"max_uses": max_uses})
 
 
@@ -70,13 +70,15 @@ def revoke_token(tx: Tx, token_id: TokenId) -> bool:
 def lock_tokens(tx: Tx, token_ids: Iterable[TokenId]) -> dict[TokenId, JoinToken]:
     """These tokens as they are now, locked to the end of the transaction: of two machines only one gets the last use.
 
-    Taken in one order, after work units and pools (fleet.lock_pools), so that nobody waits in a circle.
+    Taken in one order, after work units and pools (fleet.lock_pools), so that nobody waits in a circle. Their uses are
+    those of all their pool's tokens that are neither revoked nor expired: a token and the one that replaces it let no
+    more machines in than one would.
     """
-    wanted = sorted(set(token_ids))
-    rows = tx.rows(_locking(), {"of_tokens": wanted})
+    rows = tx.rows(_locking(), {"of_tokens": sorted(set(token_ids))})
     # Counted by a statement of its own: one that waited for the lock would count what it saw before it.
-    spent = {row.token_id: row.spent for row in tx.rows(_counting_uses(), {"of_tokens": wanted})}
-    return {TokenId(row.id): _token(row, uses=spent.get(row.id, 0)) for row in rows}
+    pools = {"of_pools": sorted({row.pool_id for row in rows}), "now": tx.now}
+    spent = {row.pool_id: row.spent for row in tx.rows(_counting_uses(), pools)}
+    return {TokenId(row.id): _token(row, uses=spent.get(row.pool_id, 0)) for row in rows}
 
 
 def nodes_of_uses(tx: Tx, uses: Iterable[tuple[TokenId, str]]) -> dict[tuple[TokenId, str], NodeId]:
@@ -118,11 +120,13 @@ def _locking() -> Select[Any]:
 
 @cache
 def _counting_uses() -> Select[Any]:
-    from sqlalchemy import func, select
+    from sqlalchemy import bindparam, func, select
 
-    uses = tables().token_uses
-    mine = among(uses.c.token_id, "of_tokens")
-    return select(uses.c.token_id, func.count().label("spent")).where(mine).group_by(uses.c.token_id)
+    tokens, uses = tables().join_tokens, tables().token_uses
+    live = (tokens.c.revoked_at.is_(None), tokens.c.expires_at > bindparam("now", type_=tokens.c.expires_at.type))
+    joined = uses.join(tokens, uses.c.token_id == tokens.c.id)
+    spent = select(tokens.c.pool_id, func.count().label("spent")).select_from(joined)
+    return spent.where(among(tokens.c.pool_id, "of_pools"), *live).group_by(tokens.c.pool_id)
 
 
 @cache

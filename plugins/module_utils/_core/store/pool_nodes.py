@@ -69,6 +69,15 @@ def node_pools_in(tx: Tx, pool_id: PoolId, state: NodeState) -> frozenset[str]:
     return frozenset(row.node_pool for row in tx.rows(chosen) if row.node_pool is not None)
 
 
+def pools_of_silent(tx: Tx, since: datetime) -> frozenset[PoolId]:
+    """The pools with a node that was matched to a Node and not heard since then; retired ones are left out."""
+    from sqlalchemy import select
+
+    table = tables().pool_nodes
+    silent = (table.c.last_seen_at < since, table.c.node_uid.is_not(None), table.c.state != NodeState.RETIRED.value)
+    return frozenset(PoolId(row.pool_id) for row in tx.rows(select(table.c.pool_id).where(*silent).distinct()))
+
+
 def node(tx: Tx, node_id: NodeId) -> PoolNode | None:
     """One node, retired or not."""
     row = tx.find(tables().pool_nodes, key={"id": node_id})

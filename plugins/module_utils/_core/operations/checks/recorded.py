@@ -12,6 +12,7 @@ from ...model.agent import AgentSettings
 from ...model.findings import AGENT_MISSING, Check, Finding, FindingCode, Verdict
 from ...model.liveness import Listening
 from ...model.states import ClusterState, SubstrateState
+from ...reconcile.verdict import MESSAGE_SEPARATOR
 from ..clusters.views import ClusterView
 from ..self_check import self_check
 from ..substrates import SubstrateView
@@ -122,16 +123,18 @@ def _joining(views: Sequence[SubstrateView], found: Iterable[Finding]) -> list[C
 def _standing(views: Sequence[SubstrateView], *, told: set[str]) -> list[Check]:
     checks = []
     for view in views:
-        record = view.record
-        if not record.message or record.message in told:
+        record, said = view.record, view.record.message
+        for text in told:
+            said = said.removesuffix(f"{MESSAGE_SEPARATOR}{text}")
+        if not said or said in told:
             continue
         if record.state == SubstrateState.ERROR:
-            verdict, message = Verdict.PROBLEM, f"in error: {record.message}"
+            verdict, message = Verdict.PROBLEM, f"in error: {said}"
         elif record.state == SubstrateState.READY:
             # Something could not be asked, or not changed in place: what stands is looked after.
-            verdict, message = Verdict.WARNING, f"ready, and yet: {record.message}"
+            verdict, message = Verdict.WARNING, f"ready, and yet: {said}"
         elif record.state == SubstrateState.DELETING:
-            verdict, message = Verdict.WARNING, f"{_GOING}: {record.message}"
+            verdict, message = Verdict.WARNING, f"{_GOING}: {said}"
         else:
             continue
         checks.append(Check(about=f"pool {view.pool}", verdict=verdict, message=message))

@@ -19,7 +19,8 @@ from .facts import record_outputs, record_places
 def read_adopted(ctx: PassContext) -> Outcome:
     """Look at the adopted cluster; record its outputs, and its global id as what the pool claims (spec: second check).
 
-    One that is not there, or does not serve, is left to its owner: this pass puts nothing into it.
+    One that does not serve is left to its owner. One that its provider does not tell of is entered as it was last seen,
+    once it has let us in: the account may look in the wrong place, and whoever has joined is looked after.
     """
     try:
         record_places(ctx)
@@ -28,6 +29,7 @@ def read_adopted(ctx: PassContext) -> Outcome:
         ctx.observed = ctx.recorded_cluster()
         return of_error(error, doing=adopted_cluster(ctx))
     if observed is None:
+        ctx.observed = ctx.recorded_cluster()
         return failed(
             f"{adopted_cluster(ctx)} is not found by provider account {ctx.account.name}: check cluster.adopt, and the "
             "account's region or project and its credential; if the cluster is gone for good, take the pool out of "

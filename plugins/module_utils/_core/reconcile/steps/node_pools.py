@@ -31,7 +31,7 @@ class _Work:
     """The step's working memory.
 
     Attributes:
-        observed: the cluster's node pools by name, as the provider last described them: in this step's answers, too.
+        observed: the pass's observed_node_pools, as the provider last described them: in this step's answers, too.
         versions: what the nodes of some node pools are to be brought to.
         stored: records that the step has written already, as they stand in the database now.
     """
@@ -87,6 +87,7 @@ def _converge_all(
         observed = {found.name: found for found in ctx.driver.get_node_pools(ctx.cluster_spec)}
     except ProviderError as error:
         return of_error(error, doing=f"node pools of cluster {ctx.cluster.name}")
+    ctx.observed_node_pools = observed
     work = _Work(ctx=ctx, observed=observed, versions=versions_of(observed))
     after = tuple(_converge(work, record) for record in ctx.node_pools)
     _record(work, after)

@@ -16,13 +16,14 @@ from ...cluster import node_list
 from ...model.errors import ClusterError
 from ...model.observed import ClusterNode
 from ...model.states import Intent, NodePoolState
+from ...nodes.cordon import bookings
 from ...nodes.matching import CONFIRM_SECONDS, Matching, match
 from ...nodes.recording import record
 from ...nodes.waiting import waiting_since
 from ...store import Tx, clusters, gateways, join_tokens, pool_nodes
 from ..context import PassContext
 from ..outcome import DONE, Outcome, unknown
-from ..specs import largest_total, smallest_total
+from ..specs import declared_total, standing_total
 from .entry import refused_inside
 
 
@@ -41,7 +42,7 @@ def care_for_nodes(ctx: PassContext) -> Outcome:
             nodes,
             listed,
             listening=gateways.listening(tx),
-            desired_total=declared_nodes(ctx),
+            desired_total=declared_nodes(tx, ctx),
             vanished_at=ctx.substrate.vanished_at,
             now=tx.now,
             closed=ctx.closed,
@@ -68,18 +69,21 @@ def care_for_nodes(ctx: PassContext) -> Outcome:
     return DONE
 
 
-def declared_nodes(ctx: PassContext) -> int:
-    """How many Nodes the substrate's flavors stand for now, at most."""
-    if ctx.pool.intent != Intent.RUN:
+def declared_nodes(tx: Tx, ctx: PassContext) -> int | None:
+    """How many Nodes the substrate's flavors stand for now, at most; None while that is not known.
+
+    A teardown asks nothing to go before the last booking has ended: until then they stand for as many as before.
+    """
+    if ctx.gone or (ctx.pool.intent != Intent.RUN and not bookings(tx, ctx.pool.id)):
         return 0
-    wanted = [pool for pool in ctx.node_pools if pool.of_flavor and pool.state != NodePoolState.DELETING]
-    return sum(largest_total(ctx.node_pool_spec(pool)) for pool in wanted)
+    wanted = (pool for pool in ctx.node_pools if pool.of_flavor and pool.state != NodePoolState.DELETING)
+    return declared_total(ctx.node_pool_totals(pool) for pool in wanted)
 
 
 def standing_nodes(ctx: PassContext) -> int:
     """How many Nodes the substrate's ready node pools stand for: so many will be listed by and by."""
-    ready = [pool for pool in ctx.node_pools if pool.of_flavor and pool.state == NodePoolState.READY]
-    return sum(smallest_total(ctx.node_pool_spec(pool)) for pool in ready)
+    ready = (pool for pool in ctx.node_pools if pool.of_flavor and pool.state == NodePoolState.READY)
+    return standing_total(ctx.node_pool_totals(pool) for pool in ready)
 
 
 def _listed(ctx: PassContext) -> tuple[ClusterNode, ...]:
