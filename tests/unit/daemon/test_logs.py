@@ -10,13 +10,12 @@ import logging
 import re
 import sys
 import warnings
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon.logs import QUIET, JsonLines, Logfmt, log_to_stderr
+from ansible_collections.better_compute.fleet.daemon.logs import JsonLines, Logfmt, log_to_stderr
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import LogSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     FleetError,
@@ -54,22 +53,6 @@ def json_line(made: logging.LogRecord, *, traces: bool = False) -> dict[str, Any
     assert "\n" not in told
     read: dict[str, Any] = json.loads(told)
     return read
-
-
-@pytest.fixture
-def _logging_as_before() -> Iterator[None]:
-    """What log_to_stderr does is undone."""
-    root = logging.getLogger()
-    levels = {name: logging.getLogger(name).level for name in QUIET}
-    handlers, level = root.handlers[:], root.level
-    root.handlers.clear()  # basicConfig would close them
-    with warnings.catch_warnings():
-        yield
-        logging.captureWarnings(False)
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    for name, before in levels.items():
-        logging.getLogger(name).setLevel(before)
 
 
 def test_a_line_says_when_how_bad_from_where_and_what() -> None:
@@ -149,7 +132,6 @@ def test_a_fault_is_fields_of_its_own_in_json_and_its_text_is_not_among_them() -
     assert (ours["error"], ours["reason"]) == ("StoreUnavailable", "nobody answers at db.example")
 
 
-@pytest.mark.usefixtures("_logging_as_before")
 @pytest.mark.parametrize(
     ("level", "debug", "heard"),
     [
@@ -173,7 +155,6 @@ def test_the_log_begins_at_its_level_and_no_library_is_louder(
     assert [one["level"] for one in told if one["logger"] == "urllib3.pool"] == loud
 
 
-@pytest.mark.usefixtures("_logging_as_before")
 def test_a_warning_of_pythons_is_a_line_of_the_log(capsys: pytest.CaptureFixture[str]) -> None:
     logging.captureWarnings(False)
     warnings.simplefilter("always")
