@@ -20,6 +20,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.serialization import Encoding, load_pem_private_key
 
+from ansible_collections.better_compute.fleet.daemon.web.listening import listen, try_address
 from ansible_collections.better_compute.fleet.tests.support.doctor_desk import Desk
 
 DOCTOR = "ansible_collections.better_compute.fleet.daemon.doctor"
@@ -115,6 +116,21 @@ def test_addresses_that_are_free_stay_free_and_nothing_is_written(desk: Desk) ->
     assert looked_at(desk, "API's address")[:2] == ("ok", f"127.0.0.1:{port} is free, and nobody listens there")
     assert sorted(desk.folder.rglob("*")) == before
     socket.create_server(("127.0.0.1", port)).close()
+
+
+def test_a_daemon_can_begin_while_its_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    port, close = free_port(), socket.socket.close
+    begun: list[socket.socket] = []
+
+    def begin_first(tried: socket.socket) -> None:
+        monkeypatch.setattr(socket.socket, "close", close)
+        begun.append(listen("127.0.0.1", port, backlog=1))
+        tried.close()
+
+    monkeypatch.setattr(socket.socket, "close", begin_first)
+    try_address("127.0.0.1", port)
+    with begun.pop(), pytest.raises(OSError, match="in use"):
+        try_address("127.0.0.1", port)
 
 
 def test_who_answers_with_this_hosts_key_is_the_daemon(desk: Desk) -> None:
