@@ -16,8 +16,10 @@ import sys
 from collections.abc import Callable, Sequence
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import (
+    LogSettings,
     Settings,
     load_settings,
+    read_settings,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     FleetError,
@@ -32,7 +34,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
 from .errors import NoCertificate, NotAsAsked
-from .logs import log_to_stderr
+from .logs import log_to_stderr, say, tell
 from .token_commands import add_token_commands
 
 _LOG = logging.getLogger(__name__)
@@ -55,18 +57,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     begin_process()
     arguments = _parser().parse_args(argv)
-    log_to_stderr(debug=arguments.debug)
+    log_to_stderr(LogSettings(), debug=arguments.debug)
     command: Command = arguments.command
     try:
         return command(arguments)
     except InvalidInput as error:
-        _tell("the settings are not right:", *(f"  {problem}" for problem in error.problems))
+        tell("the settings are not right:", *(f"  {problem}" for problem in error.problems))
         return _SET_RIGHT
     except (SchemaMismatch, NoCertificate, NotAsAsked) as error:
-        _tell(str(error))
+        tell(str(error))
         return _SET_RIGHT
     except FleetError as error:
-        _tell(str(error))
+        tell(str(error))
         return _WRONG
     except KeyboardInterrupt:
         return 130  # 128 + SIGINT, as shells say it
@@ -113,15 +115,15 @@ def _parser() -> argparse.ArgumentParser:
 def _run(arguments: argparse.Namespace) -> int:
     from .service import run
 
-    run(_settings(arguments), say=_say)
+    run(_settings_and_log(arguments), say=say)
     return _WELL
 
 
 def _once(arguments: argparse.Namespace) -> int:
     from .once import run_due
 
-    with open_session(_settings(arguments), drivers=drivers) as session:
-        return _WELL if run_due(session, say=_say) else _WRONG
+    with open_session(_settings_and_log(arguments), drivers=drivers) as session:
+        return _WELL if run_due(session, say=say) else _WRONG
 
 
 def _status(arguments: argparse.Namespace) -> int:
@@ -154,7 +156,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
     from .migrations import migrate
 
     changed = migrate(_settings(arguments).store.database_url)
-    _say(f"The database {'now has' if changed else 'already had'} this version's schema.")
+    say(f"The database {'now has' if changed else 'already had'} this version's schema.")
     return _WELL
 
 
@@ -178,10 +180,10 @@ def _plan(arguments: argparse.Namespace) -> int:
     try:
         document = read_document(arguments.file)
     except OSError as error:
-        _tell(f"{arguments.file}: cannot be read: {error.strerror}")
+        tell(f"{arguments.file}: cannot be read: {error.strerror}")
         return _SET_RIGHT
     except InvalidInput as error:
-        _tell("the document is not valid:", *(f"{arguments.file}: {problem}" for problem in error.problems))
+        tell("the document is not valid:", *(f"{arguments.file}: {problem}" for problem in error.problems))
         return _WRONG
     with open_session(settings, drivers=drivers) as session:
         planned = fleet.plan_fleet(
@@ -197,9 +199,9 @@ def _certificate(arguments: argparse.Namespace) -> int:
     settings = _settings(arguments)
     certificate = gateway_certificate(settings)
     if not is_pinned(settings, certificate):
-        _tell("the settings' [agent] pins do not name this key yet: bcd would refuse the gateway")
-    _say(f"The gateway's certificate is {certificate.certificate_file}; its pin, for [agent] pins in the settings:")
-    _say(certificate.pin)
+        tell("the settings' [agent] pins do not name this key yet: bcd would refuse the gateway")
+    say(f"The gateway's certificate is {certificate.certificate_file}; its pin, for [agent] pins in the settings:")
+    say(certificate.pin)
     return _WELL
 
 
@@ -207,10 +209,10 @@ def _settings(arguments: argparse.Namespace) -> Settings:
     return load_settings(arguments.settings)
 
 
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
-
-
-def _tell(*lines: str) -> None:
-    sys.stderr.write("bc-fleetd: " + "\n".join(lines) + "\n")
+def _settings_and_log(arguments: argparse.Namespace) -> Settings:
+    """The settings, and from here on the log as they say: for what a service manager starts. A person reads text."""
+    read = read_settings(arguments.settings)
+    log_to_stderr(read.settings.log, debug=arguments.debug)
+    if read.problems:
+        raise InvalidInput(read.problems)
+    return read.settings

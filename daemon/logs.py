@@ -1,23 +1,27 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The daemon's log: one line for each event, logfmt, on stderr.
+"""The daemon's log: one line for each event, logfmt or JSON, on stderr.
 
 `time=… level=… from=… event="…" pool=… pass=…`: what is passed as `extra` stands at the end under its name. Every line
 of a thread that runs a pass, a library's too, carries the pass's id and its pool (`unit` where it is a cluster without
 one). Errors are told by kind and place: an exception's own text is written only where it is one of ours, because only
 those are known to hold no secret.
+
+Where the log is JSON, nothing else is on stderr, because whoever collects it takes each line for an object.
 """
 
 from __future__ import annotations
 
 import json
 import logging
+import math
 import re
 import sys
 import traceback
 from datetime import UTC, datetime
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import LogSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import FleetError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.telemetry import current_pass
 
@@ -26,6 +30,9 @@ FIELDS = (
     *("outcome", "state", "seconds", "next_in", "said"),
 )
 """The `extra` that a line may carry."""
+
+NUMBERS = frozenset({"seconds", "next_in"})
+"""Of these, which are numbers to JSON."""
 
 _PACKAGE = "ansible_collections.better_compute.fleet."
 _CORE = "plugins.module_utils._core."
@@ -49,18 +56,45 @@ QUIET = {
 """From which level on they are heard: they tell all day what they do; some of them, at DEBUG, also what they send."""
 
 
-def log_to_stderr(*, debug: bool) -> None:
-    """Send the whole process's log to stderr.
+_OWN = logging.getLogger(__package__)
+
+
+def log_to_stderr(log: LogSettings, *, debug: bool) -> None:
+    """Send the whole process's log to stderr, what Python's warnings say too.
 
     Arguments:
-        debug: also what is of interest to a developer only, and where faults come from (a traceback).
+        log: at `debug` there is also what is of interest to a developer only, and where faults come from (a traceback).
+        debug: as if the level were `debug`.
     """
+    level = logging.DEBUG if debug else logging.getLevelNamesMapping()[log.level.upper()]
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(carry_pass)
-    handler.setFormatter(Logfmt(traces=debug))
-    logging.basicConfig(level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True)
-    for name, level in QUIET.items():
-        logging.getLogger(name).setLevel(level)
+    handler.setFormatter((JsonLines if log.format == "json" else Logfmt)(traces=level == logging.DEBUG))
+    logging.basicConfig(level=level, handlers=[handler], force=True)
+    logging.captureWarnings(True)
+    for name, least in QUIET.items():
+        logging.getLogger(name).setLevel(max(least, level))
+
+
+def say(line: str) -> None:
+    """Say to a person, on stdout, what a command does; where the log is JSON, in a line of it."""
+    if _logs_json():
+        _OWN.info(line)
+    else:
+        sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+
+def tell(*lines: str) -> None:
+    """Tell a person, on stderr, why a command ends; where the log is JSON, in one line of it."""
+    if _logs_json():
+        _OWN.error("\n".join(lines))
+    else:
+        sys.stderr.write("bc-fleetd: " + "\n".join(lines) + "\n")
+
+
+def _logs_json() -> bool:
+    return any(isinstance(handler.formatter, JsonLines) for handler in logging.getLogger().handlers)
 
 
 def carry_pass(record: logging.LogRecord) -> bool:
@@ -72,16 +106,16 @@ def carry_pass(record: logging.LogRecord) -> bool:
     return True
 
 
-class Logfmt(logging.Formatter):
-    """One line for each record, whatever is in it."""
+class _Fields(logging.Formatter):
+    """What a line says, by name."""
 
     def __init__(self, *, traces: bool) -> None:
         """Arguments: traces: whether a fault's stack follows, as one more field."""
         super().__init__()
         self._traces = traces
 
-    def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+    def fields(self, record: logging.LogRecord) -> dict[str, str]:
+        """The same whatever the format: what must not be told is left out here."""
         fields = {
             "time": datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z",
             "level": record.levelname.lower(),
@@ -91,7 +125,7 @@ class Logfmt(logging.Formatter):
         fields |= {name: str(getattr(record, name)) for name in FIELDS if hasattr(record, name)}
         if record.exc_info and record.exc_info[1] is not None:
             fields |= self._told(record.exc_info[1])
-        return " ".join(f"{name}={_value(text)}" for name, text in fields.items())
+        return fields
 
     def _told(self, error: BaseException) -> dict[str, str]:
         told = {"error": type(error).__name__, "at": place(error)}
@@ -102,6 +136,25 @@ class Logfmt(logging.Formatter):
         return told
 
 
+class Logfmt(_Fields):
+    """One line for each record, whatever is in it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        return " ".join(f"{name}={_value(text)}" for name, text in self.fields(record).items())
+
+
+class JsonLines(_Fields):
+    """One object on a line for each record; `logger` and `message`, as log stores call them, for `from` and `event`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, in ASCII: everything else is escaped."""
+        fields = self.fields(record)
+        named = {"time": fields.pop("time"), "level": fields.pop("level")}
+        named |= {"logger": fields.pop("from"), "message": fields.pop("event")}
+        return json.dumps(named | {name: _number(text) if name in NUMBERS else text for name, text in fields.items()})
+
+
 def place(error: BaseException) -> str:
     """File and line that raised the error; empty for one that was never raised."""
     frames = traceback.extract_tb(error.__traceback__)
@@ -110,3 +163,11 @@ def place(error: BaseException) -> str:
 
 def _value(text: str) -> str:
     return text if _PLAIN.fullmatch(text) else json.dumps(text)
+
+
+def _number(text: str) -> float | str:
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if math.isfinite(number) else text

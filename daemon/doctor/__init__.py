@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`bc-fleetd doctor`: what is wrong with this deployment, and what to do.
 
-- examining: all checks, in their order. this_host: files, certificate, and the gateway as it answers.
+- examining: all checks, in their order. this_host: files. certificate: what gateway and API show.
+- addresses: where both listen, and the gateway as bcd reaches it. shown_key: what a server shows.
 - printing: the checks for a person, and for machines.
 
 What is looked at in the fleet is in the collection's operations/checks.

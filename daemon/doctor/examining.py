@@ -15,6 +15,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
     settings_file,
     unknown_variables,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import SystemClock
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     FleetError,
     SchemaMismatch,
@@ -24,7 +25,9 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.f
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.fleet import check_fleet
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Drivers, open_session
 
-from .this_host import check_certificate, check_files, check_gateway
+from .addresses import check_addresses, check_gateway
+from .certificate import check_certificate
+from .this_host import check_files
 
 _NOT_ASKED = "accounts, pools, clusters"
 
@@ -54,11 +57,13 @@ def examine(path: str | None = None, *, drivers: Drivers, environ: Mapping[str, 
     """
     read = read_settings(path, environ=environ)
     file = settings_file(path, environ=environ)
+    now = SystemClock().now()
     checks = [
         *_settings(read, file, environ),
         *check_files(read, file),
         *_database(read, drivers),
-        check_certificate(read),
+        *check_certificate(read, now=now),
+        *check_addresses(read, now=now),
         check_gateway(read),
     ]
     return Examination(checks=tuple(checks), settings_wrong=bool(read.problems))

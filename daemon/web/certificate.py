@@ -92,6 +92,15 @@ def pin_of(certificate: x509.Certificate) -> str:
     return base64.b64encode(hashlib.sha256(spki).digest()).decode()
 
 
+def not_named(certificate: x509.Certificate, hosts: Sequence[str]) -> list[str]:
+    """Of these names and addresses, those that the certificate is not for."""
+    try:
+        names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (x509.ExtensionNotFound, x509.DuplicateExtension, ValueError):
+        return list(hosts)
+    return [host for host in hosts if _general_name(host) not in names]
+
+
 def _new_key() -> bytes:
     key = ec.generate_private_key(ec.SECP256R1())
     return key.private_bytes(

@@ -105,9 +105,26 @@ def listen(host: str, port: int, *, backlog: int) -> Listener:
     Raises:
         OSError: it cannot be listened on.
     """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family, backlog=backlog) as plain:
+    with socket.create_server((host, port), family=_family(host), backlog=backlog) as plain:
         listener = Listener(plain.family, plain.type, plain.proto, fileno=plain.detach())
     files, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     listener.connections = Connections(most=max(1, min(MOST_CONNECTIONS, files - _OTHER_FILES)))
     return listener
+
+
+def try_address(host: str, port: int) -> None:
+    """Find out whether an address could be listened on, without listening: a daemon that begins meanwhile still can.
+
+    Raises:
+        OSError: it cannot.
+    """
+    with socket.socket(_family(host), socket.SOCK_STREAM) as tried:
+        # As create_server: what is left of earlier connections is no hindrance, and IPv4 has a socket of its own.
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if tried.family == socket.AF_INET6:
+            tried.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        tried.bind((host, port))
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET

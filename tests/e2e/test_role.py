@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from ansible_collections.better_compute.fleet.tests.support.programs import run_to_end
 from ansible_collections.better_compute.fleet.tests.support.tree_copy import CHECKOUT
@@ -101,7 +102,11 @@ def test_the_role_installs_all_that_the_daemon_needs_and_a_second_run_changes_no
     assert "failed=0" in host.play("--check", "--diff")
     assert {path.name for path in host.folder.iterdir()} == before, "a check makes nothing"
 
-    told = host.play("--diff", gateway={"listen_port": 0})
+    settings: dict[str, dict[str, Any]] = {
+        "gateway": {"listen_port": 0},
+        "api": {"listen_host": "127.0.0.2", "listen_port": 0},
+    }
+    told = host.play("--diff", **settings)
     assert "failed=0" in told
     assert PASSWORD not in told
     assert database.exists()
@@ -110,18 +115,20 @@ def test_the_role_installs_all_that_the_daemon_needs_and_a_second_run_changes_no
     assert (host.folder / "etc" / "fleetd.env").read_text().splitlines()[1:] == [
         'SOME_TOKEN="a \\"secret\\" of the \\\\ database, with ü"'
     ]
-    assert "changed=0" in host.play("--diff", gateway={"listen_port": 0})
+    assert "changed=0" in host.play("--diff", **settings)
 
     # The console script is the wheel's.
     program = str(host.folder / "bc-fleetd")
-    settings = ("--settings", str(host.folder / "etc" / "fleet.toml"))
+    asked = ("--settings", str(host.folder / "etc" / "fleet.toml"))
     assert "usage: bc-fleetd" in host.run(program, "--help")
-    assert "already had this version's schema" in host.run(program, "migrate", *settings)
-    pin = host.run(program, "certificate", *settings).split()[-1]
-    checks = json.loads(host.run(program, "doctor", "--json", *settings))
+    assert "already had this version's schema" in host.run(program, "migrate", *asked)
+    pin = host.run(program, "certificate", *asked).split()[-1]
+    checks = json.loads(host.run(program, "doctor", "--json", *asked))
     assert checks["problems"] == 0
     [certificate] = [check for check in checks["checks"] if check["about"] == "certificate"]
     assert (certificate["verdict"], certificate["message"].split()[-1]) == ("ok", pin)
+    # The certificate that the role had made has the address that the API listens on.
+    assert [check["verdict"] for check in checks["checks"] if check["about"] == "API's certificate"] == ["ok"]
     found = host.run(str(host.folder / "opt" / "venv" / "bin" / "python"), "-c", WHERE)
     assert found.startswith(str(host.folder / "opt" / "venv"))
 
@@ -137,14 +144,40 @@ def test_settings_are_written_as_they_are_given(host: Host) -> None:
     given = {
         "store": {"database_url": url},
         "agent": {"image": "bcd:1", "pins": ["a", "b"]},
+        "api": {},
         "reconcile": {"workers": 3},
+        "log": {"format": "json"},
     }
-    template = CHECKOUT / "roles" / "fleetd" / "templates" / "fleet.toml.j2"
-    variables = {"fleetd_settings": given, "fleetd_state_dir": "/state", "ansible_managed": "managed"}
+    written = tomllib.loads(from_template(host, "fleet.toml.j2", fleetd_settings=given))
+    assert written == {**given, "gateway": {"state_dir": "/state"}}
+
+
+@pytest.mark.parametrize(
+    ("given", "may"),
+    [
+        ({}, False),
+        ({"gateway": {"listen_host": "0.0.0.0"}, "api": {}}, False),
+        ({"api": {"listen_host": "0.0.0.0", "listen_port": 443}}, True),
+        ({"gateway": {"listen_port": 443}}, True),
+        ({"gateway": {"listen_port": 1024}, "api": {"listen_port": 0}}, False),
+    ],
+)
+def test_the_daemon_may_listen_on_a_port_below_1024_where_gateway_or_api_has_one(
+    host: Host, given: dict[str, Any], may: bool
+) -> None:
+    unit = from_template(host, "bc-fleetd.service.j2", fleetd_settings=given)
+    assert ("AmbientCapabilities=CAP_NET_BIND_SERVICE\n" in unit) == may
+    assert ("CapabilityBoundingSet=\n" in unit) == (not may)
+
+
+def from_template(host: Host, name: str, **variables: Any) -> str:
+    """What the role would write."""
+    template = CHECKOUT / "roles" / "fleetd" / "templates" / name
+    defaults = yaml.safe_load((CHECKOUT / "roles" / "fleetd" / "defaults" / "main.yml").read_text())
+    variables = {**defaults, "fleetd_state_dir": "/state", "ansible_managed": "managed", **variables}
     host.run(
         str(Path(sys.executable).with_name("ansible")), "localhost", "-m", "ansible.builtin.template",
-        "-a", json.dumps({"src": str(template), "dest": "written.toml"}), "-e", json.dumps(variables),
+        "-a", json.dumps({"src": str(template), "dest": "written"}), "-e", json.dumps(variables),
         "-e", f"ansible_python_interpreter={sys.executable}",
     )  # fmt: skip
-    written = tomllib.loads((host.folder / "written.toml").read_text())
-    assert written == {**given, "gateway": {"state_dir": "/state"}}
+    return (host.folder / "written").read_text()

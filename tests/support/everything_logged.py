@@ -10,13 +10,14 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ansible_collections.better_compute.fleet.daemon.logs import QUIET, Logfmt
+from ansible_collections.better_compute.fleet.daemon.logs import QUIET, JsonLines, Logfmt
 
 
 @contextmanager
 def everything_logged() -> Iterator[Callable[[], str]]:
-    """This process's whole log at DEBUG, as the daemon would write it; the emulated machines' bcd is part of it.
+    """This process's whole log at DEBUG, as the daemon would write it in either form.
 
+    The emulated machines' bcd is part of it.
     The libraries' own logs are left out as the daemon leaves them out: at DEBUG some say what they send.
     """
     lines: list[str] = []
@@ -24,7 +25,7 @@ def everything_logged() -> Iterator[Callable[[], str]]:
     class Keep(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
             if record.levelno >= QUIET.get(record.name.partition(".")[0], logging.NOTSET):
-                lines.append(Logfmt(traces=True).format(record))
+                lines.extend((Logfmt(traces=True).format(record), JsonLines(traces=True).format(record)))
                 if record.exc_info:
                     lines.append("".join(traceback.format_exception(*record.exc_info)))
 

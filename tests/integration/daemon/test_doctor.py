@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
+from pathlib import Path
 
 import pytest
 from sqlalchemy import create_engine, text
 
 from ansible_collections.better_compute.fleet.daemon.command_line import main
-from ansible_collections.better_compute.fleet.daemon.doctor.this_host import check_gateway
+from ansible_collections.better_compute.fleet.daemon.doctor.addresses import check_addresses, check_gateway
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import read_settings
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import SystemClock
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Verdict
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import create_schema
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.schema import HEAD
+from ansible_collections.better_compute.fleet.tests.support.daemon_process import daemon, environment_for
 from ansible_collections.better_compute.fleet.tests.support.life import memory_folder, scene
 
 
@@ -51,3 +55,17 @@ def test_a_gateway_that_answers_is_known_by_its_pin() -> None:
     assert known.verdict == Verdict.OK
     assert unknown.verdict == Verdict.PROBLEM
     assert stage.environment["BC_FLEET_AGENT_PINS"] in unknown.message
+
+
+def test_a_daemon_that_runs_is_known_at_both_its_addresses(tmp_path: Path) -> None:
+    environment = environment_for(f"sqlite:///{tmp_path / 'fleet.db'}", tmp_path)
+    environment |= {"BC_FLEET_API_LISTEN_HOST": "127.0.0.2", "BC_FLEET_API_LISTEN_PORT": "0"}
+    with daemon(environment) as process:
+        assert process.stdout is not None
+        gateway, api = re.findall(r"https://127.0.0.[12]:([0-9]+)", process.stdout.readline())
+        environment |= {"BC_FLEET_GATEWAY_LISTEN_PORT": gateway, "BC_FLEET_API_LISTEN_PORT": api}
+        found = list(check_addresses(read_settings(environ=environment), now=SystemClock().now()))
+    assert [(check.about, check.verdict, check.message) for check in found] == [
+        ("gateway's address", Verdict.OK, f"127.0.0.1:{gateway} answers with this host's key"),
+        ("API's address", Verdict.OK, f"127.0.0.2:{api} answers with this host's key"),
+    ]

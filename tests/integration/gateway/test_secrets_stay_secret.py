@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.better_compute.fleet.daemon.gateway import GatewayServer
-from ansible_collections.better_compute.fleet.daemon.logs import Logfmt
+from ansible_collections.better_compute.fleet.daemon.logs import JsonLines, Logfmt
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
@@ -63,8 +63,8 @@ def test_no_log_line_and_no_reply_shows_a_token_or_an_identity(
     with caplog.at_level(logging.DEBUG):
         replies = every_way(client, gateway, monkeypatch)
     assert {200, 400, 401, 403, 404, 409, 500} == {reply.status for reply in replies}
-    formatter = Logfmt(traces=True)
-    lines = [formatter.format(record) for record in caplog.records]
+    formatters = (Logfmt(traces=True), JsonLines(traces=True))
+    lines = [formatter.format(record) for record in caplog.records for formatter in formatters]
     assert any("a join was refused" in line for line in lines)
     assert any("a call failed" in line for line in lines)
     told = "\n".join([*lines, *(str(reply.body) + str(reply.headers) for reply in replies)])

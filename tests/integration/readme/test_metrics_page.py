@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import yaml
 
-from ansible_collections.better_compute.fleet.daemon.logs import FIELDS
+from ansible_collections.better_compute.fleet.daemon.logs import FIELDS, NUMBERS
 from ansible_collections.better_compute.fleet.tests.support.pages import DOCS, blocks, prose
 from ansible_collections.better_compute.fleet.tests.support.scrapes import Scrape, scrape
 from ansible_collections.better_compute.fleet.tests.support.told_metrics import everything_told
@@ -53,4 +54,11 @@ def test_each_rule_asks_for_metrics_and_labels_that_are_there() -> None:
 
 def test_the_page_names_every_field_that_a_log_line_may_have() -> None:
     named = set(re.findall(r"^\| `(\w+)` \|", prose(PAGE), re.MULTILINE))
-    assert named >= {*FIELDS, "time", "level", "from", "event", "error", "at", "reason"}
+    assert named >= {*FIELDS, "time", "level", "from", "event", "error", "at", "reason", "stack"}
+
+
+def test_the_line_of_json_on_the_page_has_fields_that_are_there_and_their_kinds() -> None:
+    [line] = blocks(PAGE, "json")
+    told = json.loads(line)
+    assert set(told) - set(FIELDS) == {"time", "level", "logger", "message"}
+    assert {name for name, value in told.items() if not isinstance(value, str)} == NUMBERS

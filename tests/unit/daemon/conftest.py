@@ -17,6 +17,7 @@ def _log_as_before() -> Iterator[None]:
     handlers, level = root.handlers[:], root.level
     levels = _levels()
     yield
+    logging.captureWarnings(False)
     root.handlers[:] = handlers
     root.setLevel(level)
     # A library that was imported meanwhile keeps the level that it gave itself: else SQLAlchemy tells every statement.

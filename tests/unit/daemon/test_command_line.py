@@ -191,6 +191,34 @@ def test_a_fault_is_told_by_kind_and_place_and_not_by_its_text(
         assert len(told.splitlines()) == 1
 
 
+def test_what_a_service_manager_starts_says_all_in_the_log_where_that_is_json(
+    settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings.write_text(settings.read_text() + 'listen_host = "192.0.2.1"\n[log]\nformat = "json"\n')
+    assert main(["once", "--settings", str(settings)]) == 0
+    told = capsys.readouterr()
+    assert (told.out, json.loads(told.err)["message"]) == ("", "no pass is due")
+    assert main(["run", "--settings", str(settings)]) == 1
+    told = capsys.readouterr()
+    last = json.loads(told.err.splitlines()[-1])
+    assert (last["level"], last["logger"]) == ("error", "daemon")
+    assert "the gateway cannot listen on 192.0.2.1:8443" in last["message"]
+    settings.write_text(settings.read_text() + "[reconcile]\nworkers = 0\ncolour = 1\n")
+    assert main(["run", "--settings", str(settings)]) == 2
+    wrong = json.loads(capsys.readouterr().err)["message"]
+    assert "reconcile.workers" in wrong
+    assert "reconcile.colour" in wrong
+
+
+def test_a_person_is_told_in_words_whatever_the_log_is(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings.write_text(settings.read_text() + '[log]\nformat = "json"\nlevel = "error"\n')
+    assert main(["migrate", "--settings", str(settings)]) == 0
+    assert capsys.readouterr().out == "The database now has this version's schema.\n"
+    settings.write_text(settings.read_text() + "[reconcile]\nworkers = 0\n")
+    assert main(["status", "--settings", str(settings)]) == 2
+    assert capsys.readouterr().err.startswith("bc-fleetd: the settings are not right:\n  reconcile.workers: ")
+
+
 def test_arguments_that_make_no_sense_end_with_two(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments in ([], ["sing"], ["run", "--loud"]):
         with pytest.raises(SystemExit) as ended:

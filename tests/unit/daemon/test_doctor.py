@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ansible_collections.better_compute.fleet.daemon.command_line import main
+from ansible_collections.better_compute.fleet.tests.support.doctor_desk import Desk
 
 OTHER_PIN = "A" * 43 + "="
 
@@ -21,36 +20,6 @@ OTHER_PIN = "A" * 43 + "="
 def _no_settings_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("BC_FLEET_")]:
         monkeypatch.delenv(name)
-
-
-class Desk:
-    """A person at a host with a settings file."""
-
-    def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        self.folder, self.capsys = folder, capsys
-        self.file = folder / "fleet.toml"
-        self.write()
-
-    def write(self, more: str = "", *, store: str | None = None) -> None:
-        database = store or f"sqlite:///{self.folder / 'fleet.db'}"
-        self.file.write_text(
-            f'[store]\ndatabase_url = "{database}"\n[gateway]\nstate_dir = "{self.folder / "state"}"\n{more}'
-        )
-
-    def run(self, *command: str) -> tuple[int, str]:
-        """Exit status and standard output; nothing else is ever said."""
-        status = main([*command, "--settings", str(self.file)])
-        told = self.capsys.readouterr()
-        assert told.err == ""
-        return status, told.out
-
-    def doctor(self) -> tuple[int, dict[str, list[dict[str, Any]]]]:
-        """Exit status, and the checks by what they are about."""
-        status, printed = self.run("doctor", "--json")
-        found: dict[str, list[dict[str, Any]]] = {}
-        for check in json.loads(printed)["checks"]:
-            found.setdefault(check["about"], []).append(check)
-        return status, found
 
 
 @pytest.fixture
@@ -72,6 +41,8 @@ def test_a_host_on_which_nothing_was_done_yet_is_told_what_to_run(desk: Desk) ->
         "problem",
         "not checked",
         "not checked",
+        "ok",
+        "ok",
         "not checked",
     ]
     assert "fleet.db does not exist -- " in printed

@@ -5,11 +5,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import sys
+import warnings
+from datetime import datetime
+from typing import Any
 
-from ansible_collections.better_compute.fleet.daemon.logs import Logfmt
+import pytest
+
+from ansible_collections.better_compute.fleet.daemon.logs import JsonLines, Logfmt, log_to_stderr
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import LogSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     FleetError,
     StoreUnavailable,
@@ -38,6 +45,14 @@ def record(message: str, *, error: Exception | None = None, **extra: str) -> log
 
 def line(made: logging.LogRecord, *, traces: bool = False) -> str:
     return Logfmt(traces=traces).format(made)
+
+
+def json_line(made: logging.LogRecord, *, traces: bool = False) -> dict[str, Any]:
+    """The object of the JSON form, which is one line."""
+    told = JsonLines(traces=traces).format(made)
+    assert "\n" not in told
+    read: dict[str, Any] = json.loads(told)
+    return read
 
 
 def test_a_line_says_when_how_bad_from_where_and_what() -> None:
@@ -76,3 +91,74 @@ def test_a_cause_with_a_secret_in_it_is_not_told_either() -> None:
     error = FleetError("ours")
     error.__cause__ = ValueError("the-secret")
     assert "the-secret" not in line(record("failed", error=error), traces=True)
+
+
+def test_a_line_of_json_has_the_fields_of_a_line_of_text() -> None:
+    extra: dict[str, Any] = {
+        "pool": "pool_1",
+        "pass": "abcd-7",
+        "seconds": "1.204",
+        "next_in": "30",
+        "said": 'two\nlines "q" \x1b[2J',
+    }
+    told = json_line(record("a pass ended", **extra))
+    time = datetime.fromisoformat(told.pop("time"))
+    assert str(time.tzinfo) == "UTC"
+    assert told == {
+        "level": "info",
+        "logger": "operations.passes",
+        "message": "a pass ended",
+        **extra,
+        "seconds": 1.204,
+        "next_in": 30,
+    }
+    text = re.findall(r'(\w+)=(?:"(?:[^"\\]|\\.)*"|\S+)', line(record("a pass ended", **extra)))
+    assert text == ["time", "level", "from", "event", *extra]
+
+
+@pytest.mark.parametrize("given", ["soon", "nan", "inf"])
+def test_what_is_no_number_is_a_string_to_json(given: str) -> None:
+    assert json_line(record("a pass ended", next_in=given))["next_in"] == given
+
+
+def test_a_fault_is_fields_of_its_own_in_json_and_its_text_is_not_among_them() -> None:
+    for traces in (False, True):
+        told = json_line(record("the pass failed", error=ValueError("the-secret")), traces=traces)
+        assert told["error"] == "ValueError"
+        assert re.fullmatch(r"\S+/test_logs\.py:[0-9]+", told["at"])
+        assert ("stack" in told) == traces
+        assert "the-secret" not in json.dumps(told)
+    ours = json_line(record("no database", error=StoreUnavailable("nobody answers at db.example")))
+    assert (ours["error"], ours["reason"]) == ("StoreUnavailable", "nobody answers at db.example")
+
+
+@pytest.mark.parametrize(
+    ("level", "debug", "heard"),
+    [
+        ("debug", False, "debug info warning error"),
+        ("info", False, "info warning error"),
+        ("warning", False, "warning error"),
+        ("error", False, "error"),
+        ("error", True, "debug info warning error"),
+    ],
+)
+def test_the_log_begins_at_its_level_and_no_library_is_louder(
+    level: str, debug: bool, heard: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log_to_stderr(LogSettings(format="json", level=level), debug=debug)
+    for name in ("debug", "info", "warning", "error"):
+        logging.getLogger("ours").log(logging.getLevelNamesMapping()[name.upper()], name)
+        logging.getLogger("urllib3.pool").log(logging.getLevelNamesMapping()[name.upper()], name)
+    told = [json.loads(one) for one in capsys.readouterr().err.splitlines()]
+    assert [one["level"] for one in told if one["logger"] == "ours"] == heard.split()
+    loud = [name for name in heard.split() if name in ("warning", "error")]
+    assert [one["level"] for one in told if one["logger"] == "urllib3.pool"] == loud
+
+
+def test_a_warning_of_pythons_is_a_line_of_the_log(capsys: pytest.CaptureFixture[str]) -> None:
+    logging.captureWarnings(False)
+    warnings.simplefilter("always")
+    log_to_stderr(LogSettings(format="json"), debug=False)
+    warnings.warn("a library is old", FutureWarning, stacklevel=1)
+    [told] = capsys.readouterr().err.splitlines()
+    assert "a library is old" in json.loads(told)["message"]

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import (
+    LogSettings,
     load_settings,
     read_settings,
     unknown_variables,
@@ -209,3 +210,14 @@ def test_variables_of_no_section_are_known_for_what_they_are() -> None:
 def test_the_databases_password_is_in_no_repr_and_no_error(file: Path) -> None:
     assert "hunter2" not in repr(load_settings(file, environ={}))
     assert "hunter2" not in str(problems(file, {"BC_FLEET_STORE_DATABASE_URL": "mysql://fleet:hunter2@db/fleet"}))
+
+
+def test_the_log_is_text_from_info_on_unless_something_else_is_asked_for(file: Path) -> None:
+    assert load_settings(file, environ={}).log == LogSettings(format="text", level="info")
+    asked = load_settings(file, environ={"BC_FLEET_LOG_FORMAT": "json", "BC_FLEET_LOG_LEVEL": "warning"})
+    assert asked.log == LogSettings(format="json", level="warning")
+    told = problems(file, {"BC_FLEET_LOG_FORMAT": "JSON", "BC_FLEET_LOG_LEVEL": "loud"})
+    assert told == {
+        "log.format": 'expected one of text, json, found the string "JSON" (from BC_FLEET_LOG_FORMAT)',
+        "log.level": 'expected one of debug, info, warning, error, found the string "loud" (from BC_FLEET_LOG_LEVEL)',
+    }

@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Check, Verdict
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import Listening
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.permissions import ApiToken
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import ClusterOutputs
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ClusterState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.at_once import ask_all
@@ -20,6 +21,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     check_endpoints,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.recorded import (
+    check_api_tokens,
     check_clusters,
     check_due_times,
     check_gateway_mark,
@@ -125,3 +127,18 @@ def test_who_does_not_answer_in_time_holds_nobody_up() -> None:
 
 def test_no_question_is_no_answer() -> None:
     assert ask_all({}, at_once=8, seconds=1, late="late") == {}
+
+
+@pytest.mark.parametrize(
+    ("tokens", "verdict"),
+    [
+        ([], Verdict.WARNING),
+        ([rows.api_token(expires_at=NOW)], Verdict.WARNING),
+        ([rows.api_token(revoked_at=rows.START)], Verdict.WARNING),
+        ([rows.api_token(revoked_at=rows.START), rows.api_token()], Verdict.OK),
+    ],
+)
+def test_an_api_is_called_by_whoever_has_a_token_that_is_live(tokens: list[ApiToken], verdict: Verdict) -> None:
+    check = check_api_tokens(tokens, now=NOW)
+    assert check.verdict == verdict
+    assert ("`bc-fleetd token create`" in check.cure) == (verdict != Verdict.OK)

@@ -106,6 +106,14 @@ def _printable(value: str) -> None:
         raise ValueError("expected one or more printable ASCII characters without spaces")
 
 
+def _among(*known: str, default: str) -> Key:
+    def check(value: str) -> None:
+        if value not in known:
+            raise ValueError(f"expected one of {', '.join(known)}, found {found(value)}")
+
+    return _text(check, default=default)
+
+
 def _text(check: Callable[[str], object], *, default: str | None = None, required: bool = False) -> Key:
     return Key(kind=str, check=check, default=default, required=required)
 
@@ -145,6 +153,10 @@ SECTIONS: Final[Mapping[str, Mapping[str, Key]]] = {
         "settled_seconds": _number(1, _MOST_SECONDS, default=300),
         "deleting_seconds": _number(1, _MOST_SECONDS, default=120),
         "workers": _number(1, 256, default=64),
+    },
+    "log": {
+        "format": _among("text", "json", default="text"),
+        "level": _among("debug", "info", "warning", "error", default="info"),
     },
 }
 """Section -> key -> what it takes. An [agent] that is not there at all is no error, whatever it requires."""

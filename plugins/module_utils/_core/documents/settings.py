@@ -87,6 +87,19 @@ class ReconcileSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogSettings:
+    """What the daemon's log looks like.
+
+    Attributes:
+        format: `text` (logfmt), or `json`: one object a line.
+        level: from which on a line is written, as Python's logging calls it, in small letters.
+    """
+
+    format: str = "text"
+    level: str = "info"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings.
 
@@ -102,6 +115,7 @@ class Settings:
     reconcile: ReconcileSettings
     operator: str | None
     api: ApiSettings | None = None
+    log: LogSettings = LogSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,6 +320,7 @@ def _settings(values: Mapping[str, Any], environ: Mapping[str, str]) -> Settings
         reconcile=ReconcileSettings(**section["reconcile"]),
         operator=values.get("operator"),
         api=ApiSettings(**section["api"]) if "api" in values else None,
+        log=LogSettings(**section["log"]),
     )
 
 

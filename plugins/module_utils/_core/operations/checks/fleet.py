@@ -9,14 +9,21 @@ from collections.abc import Collection
 
 from ...model.findings import Check
 from ...model.states import ClusterState, SubstrateState
-from ...store import clusters, fleet, gateways, work
+from ...store import api_tokens, clusters, fleet, gateways, work
 from ..clusters.views import views_from as clusters_from
 from ..session import Session
 from ..substrates import views_of
 from .accounts import check_accounts
 from .endpoints import check_endpoints
 from .files import check_credential_files
-from .recorded import check_clusters, check_due_times, check_gateway_mark, check_pools, name_of
+from .recorded import (
+    check_api_tokens,
+    check_clusters,
+    check_due_times,
+    check_gateway_mark,
+    check_pools,
+    name_of,
+)
 
 
 def check_fleet(session: Session, *, wrong: Collection[str] = ()) -> tuple[Check, ...]:
@@ -39,10 +46,12 @@ def check_fleet(session: Session, *, wrong: Collection[str] = ()) -> tuple[Check
         names: dict[str, str] = {view.record.pool_id: f"pool {view.pool}" for view in pools}
         names |= {view.record.id: name_of(view) for view in standing if view.record.substrate_pool_id is None}
         due, held = work.standing(tx, names)
+        tokens = None if session.settings.api is None else api_tokens.tokens(tx)
     idle = {unit: name for unit, name in names.items() if unit not in held}
     return (
         check_gateway_mark(pools, listening, now=now),
         check_due_times(idle, due, now=now),
+        *(() if tokens is None else (check_api_tokens(tokens, now=now),)),
         *check_credential_files(accounts),
         *check_accounts(accounts, recorded, open_driver=session.open_driver),
         *check_pools(pools, agent=session.settings.agent, agent_known="agent" not in wrong, now=now),

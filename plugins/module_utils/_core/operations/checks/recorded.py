@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from ...model.agent import AgentSettings
 from ...model.findings import AGENT_MISSING, Check, Finding, FindingCode, Verdict
 from ...model.liveness import Listening
+from ...model.permissions import ApiToken, TokenState
 from ...model.states import ClusterState, SubstrateState
 from ...reconcile.verdict import MESSAGE_SEPARATOR
 from ..clusters.views import ClusterView
@@ -62,6 +63,17 @@ def check_due_times(names: Mapping[str, str], due: Mapping[str, datetime], *, no
     message = f"due since {since:%Y-%m-%d %H:%M} UTC or later, and nobody is at work: {named}"
     cure = f"{_START}; where one runs, read its log, or raise workers in [reconcile]"
     return Check(about="passes", verdict=Verdict.PROBLEM, message=message, cure=cure)
+
+
+def check_api_tokens(issued: Iterable[ApiToken], *, now: datetime) -> Check:
+    """Whether anybody can call the API. Asked where it is served."""
+    about = "API tokens"
+    live = sum(token.state(now) == TokenState.LIVE for token in issued)
+    if live:
+        message = f"{live} may call the API"
+        return Check(about=about, verdict=Verdict.OK, message=message)
+    cure = "issue one with `bc-fleetd token create` (docs/api-tokens.md), or take [api] out of the settings"
+    return Check(about=about, verdict=Verdict.WARNING, message="none is live: nobody can call the API", cure=cure)
 
 
 def check_pools(
