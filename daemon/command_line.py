@@ -33,6 +33,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 
 from .errors import NoCertificate, NotAsAsked
 from .logs import log_to_stderr
+from .service_manager import is_journal, priority
 from .token_commands import add_token_commands
 
 _LOG = logging.getLogger(__name__)
@@ -213,4 +214,6 @@ def _say(line: str) -> None:
 
 
 def _tell(*lines: str) -> None:
-    sys.stderr.write("bc-fleetd: " + "\n".join(lines) + "\n")
+    mark = priority(logging.ERROR) if is_journal(sys.stderr) else ""
+    text = "bc-fleetd: " + "\n".join(lines)
+    sys.stderr.write("".join(f"{mark}{line}\n" for line in text.splitlines()))

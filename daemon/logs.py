@@ -21,6 +21,8 @@ from datetime import UTC, datetime
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import FleetError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.telemetry import current_pass
 
+from .service_manager import is_journal, priority
+
 FIELDS = (
     *("pool", "unit", "pass", "node", "address", "provider"),
     *("outcome", "state", "seconds", "next_in", "said"),
@@ -57,7 +59,7 @@ def log_to_stderr(*, debug: bool) -> None:
     """
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(carry_pass)
-    handler.setFormatter(Logfmt(traces=debug))
+    handler.setFormatter(Logfmt(traces=debug, priorities=is_journal(sys.stderr)))
     logging.basicConfig(level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True)
     for name, level in QUIET.items():
         logging.getLogger(name).setLevel(level)
@@ -75,10 +77,16 @@ def carry_pass(record: logging.LogRecord) -> bool:
 class Logfmt(logging.Formatter):
     """One line for each record, whatever is in it."""
 
-    def __init__(self, *, traces: bool) -> None:
-        """Arguments: traces: whether a fault's stack follows, as one more field."""
+    def __init__(self, *, traces: bool, priorities: bool = False) -> None:
+        """Say what the lines have.
+
+        Arguments:
+            traces: whether a fault's stack follows, as one more field.
+            priorities: whether the journal's mark of how bad it is stands before them.
+        """
         super().__init__()
         self._traces = traces
+        self._priorities = priorities
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
@@ -91,7 +99,8 @@ class Logfmt(logging.Formatter):
         fields |= {name: str(getattr(record, name)) for name in FIELDS if hasattr(record, name)}
         if record.exc_info and record.exc_info[1] is not None:
             fields |= self._told(record.exc_info[1])
-        return " ".join(f"{name}={_value(text)}" for name, text in fields.items())
+        mark = priority(record.levelno) if self._priorities else ""
+        return mark + " ".join(f"{name}={_value(text)}" for name, text in fields.items())
 
     def _told(self, error: BaseException) -> dict[str, str]:
         told = {"error": type(error).__name__, "at": place(error)}

@@ -46,6 +46,11 @@ def test_a_line_says_when_how_bad_from_where_and_what() -> None:
     assert told.startswith("time=20")
 
 
+def test_in_the_journal_a_mark_stands_before_the_line() -> None:
+    told = Logfmt(traces=False, priorities=True).format(record("a pass begins"))
+    assert re.match(r"<6>time=20\S+ level=info ", told)
+
+
 def test_whatever_is_in_a_message_it_stays_one_line_and_one_field() -> None:
     told = line(record('two\nlines "quoted" level=error\x1b[2J', pool="a b"))
     assert "\n" not in told
