@@ -43,6 +43,9 @@ QUIET = {
     "grpc": logging.WARNING,
     "kubernetes": logging.WARNING,
     "urllib3": logging.WARNING,
+    # Python's warnings: libraries' advice to whoever builds on them, and at times, where threads import at once, what they
+    # silence themselves.
+    "py.warnings": logging.ERROR,
     # It warns of each tick that finds the one before it still under way: that is what coalescing is for.
     "apscheduler": logging.ERROR,
     # It tells of each request that is no HTTP, or is cut short: every scanner's. Faults of ours are logged by us.
@@ -61,6 +64,7 @@ def log_to_stderr(*, debug: bool) -> None:
     handler.addFilter(carry_pass)
     handler.setFormatter(Logfmt(traces=debug, priorities=is_journal(sys.stderr)))
     logging.basicConfig(level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True)
+    logging.captureWarnings(True)
     for name, level in QUIET.items():
         logging.getLogger(name).setLevel(level)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+import subprocess
 import sys
 
 from ansible_collections.better_compute.fleet.daemon.logs import Logfmt
@@ -81,3 +82,13 @@ def test_a_cause_with_a_secret_in_it_is_not_told_either() -> None:
     error = FleetError("ours")
     error.__cause__ = ValueError("the-secret")
     assert "the-secret" not in line(record("failed", error=error), traces=True)
+
+
+def test_a_librarys_warning_is_no_line_of_the_log() -> None:
+    program = (
+        f"from {Logfmt.__module__} import log_to_stderr; import logging, warnings; log_to_stderr(debug=False); "
+        "warnings.warn('advice'); logging.warning('ours')"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    [line] = told.stderr.splitlines()
+    assert line.endswith("event=ours")
