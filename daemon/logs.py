@@ -43,8 +43,8 @@ QUIET = {
     "grpc": logging.WARNING,
     "kubernetes": logging.WARNING,
     "urllib3": logging.WARNING,
-    # Python's warnings: libraries' advice to whoever builds on them, and at times, where threads import at once, what they
-    # silence themselves.
+    # Python's warnings: libraries' advice to whoever builds on them, and at times, where threads import at once, what
+    # they silence themselves.
     "py.warnings": logging.ERROR,
     # It warns of each tick that finds the one before it still under way: that is what coalescing is for.
     "apscheduler": logging.ERROR,

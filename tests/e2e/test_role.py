@@ -70,6 +70,16 @@ class Host:
             "-e", json.dumps(variables), *arguments,
         )  # fmt: skip
 
+    def written(self, template: str, variables: dict[str, Any]) -> str:
+        """What one of the role's templates becomes."""
+        source = CHECKOUT / "roles" / "fleetd" / "templates" / template
+        self.run(
+            str(Path(sys.executable).with_name("ansible")), "localhost", "-m", "ansible.builtin.template",
+            "-a", json.dumps({"src": str(source), "dest": "written"}), "-e", json.dumps(variables),
+            "-e", f"ansible_python_interpreter={sys.executable}",
+        )  # fmt: skip
+        return (self.folder / "written").read_text()
+
     def run(self, *command: str, status: int = 0) -> str:
         """Run a program to its end, which has this exit status; what it printed."""
         return run_to_end(command, folder=self.folder, environment=self.environment, status=status, seconds=240)
@@ -126,10 +136,32 @@ def test_the_role_installs_all_that_the_daemon_needs_and_a_second_run_changes_no
     assert found.startswith(str(host.folder / "opt" / "venv"))
 
     if shutil.which("systemd-analyze"):
-        assert host.run("systemd-analyze", "verify", "--man=no", str(host.folder / "bc-fleetd.service")) == ""
+        unit = str(host.folder / "bc-fleetd.service")
+        assert host.run("systemd-analyze", "verify", "--man=no", unit) == ""
 
 
 WHERE = "import ansible_collections.better_compute.fleet.daemon as found; print(found.__file__)"
+
+
+def test_the_unit_lets_the_daemon_do_what_the_settings_ask_for(host: Host) -> None:
+    assert privileges(host, {}) == ["CapabilityBoundingSet=", "ReadWritePaths=/state"]
+    low = ["AmbientCapabilities=CAP_NET_BIND_SERVICE", "CapabilityBoundingSet=CAP_NET_BIND_SERVICE"]
+    assert privileges(host, {"gateway": {"listen_port": 443}}) == [*low, "ReadWritePaths=/state"]
+    assert privileges(host, {"gateway": {"listen_port": 8443}, "api": {"listen_port": 443}})[:2] == low
+    database = {"database_url": "sqlite:////srv/fleet/a.db?timeout=5"}
+    assert privileges(host, {"store": database})[1:] == ["ReadWritePaths=/srv/fleet", "ReadWritePaths=/state"]
+
+
+def privileges(host: Host, settings: dict[str, Any]) -> list[str]:
+    variables = {
+        "fleetd_settings": settings, "fleetd_state_dir": "/state", "fleetd_config_dir": "/etc/fleet",
+        "fleetd_venv": "/venv", "fleetd_user": "fleet", "fleetd_group": "fleet", "ansible_managed": "managed",
+    }  # fmt: skip
+    lines = host.written("bc-fleetd.service.j2", variables).splitlines()
+    return sorted(line for line in lines if line.partition("=")[0] in PRIVILEGES)
+
+
+PRIVILEGES = {"AmbientCapabilities", "CapabilityBoundingSet", "ReadWritePaths"}
 
 
 def test_settings_are_written_as_they_are_given(host: Host) -> None:
@@ -139,12 +171,6 @@ def test_settings_are_written_as_they_are_given(host: Host) -> None:
         "agent": {"image": "bcd:1", "pins": ["a", "b"]},
         "reconcile": {"workers": 3},
     }
-    template = CHECKOUT / "roles" / "fleetd" / "templates" / "fleet.toml.j2"
     variables = {"fleetd_settings": given, "fleetd_state_dir": "/state", "ansible_managed": "managed"}
-    host.run(
-        str(Path(sys.executable).with_name("ansible")), "localhost", "-m", "ansible.builtin.template",
-        "-a", json.dumps({"src": str(template), "dest": "written.toml"}), "-e", json.dumps(variables),
-        "-e", f"ansible_python_interpreter={sys.executable}",
-    )  # fmt: skip
-    written = tomllib.loads((host.folder / "written.toml").read_text())
+    written = tomllib.loads(host.written("fleet.toml.j2", variables))
     assert written == {**given, "gateway": {"state_dir": "/state"}}
