@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The role, run by Ansible on this host into a folder of its own: program, settings, schema, certificate and unit.
 
-The service itself is not started: that needs systemd as the first process.
+The service itself is not started: test_role_live.py does that, where a systemd can be had.
 """
 
 from __future__ import annotations
