@@ -25,6 +25,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import FleetError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.telemetry import current_pass
 
+from .service_manager import is_journal, priority
+
 FIELDS = (
     *("pool", "unit", "pass", "node", "address", "provider"),
     *("outcome", "state", "seconds", "next_in", "said"),
@@ -48,6 +50,9 @@ QUIET = {
     "grpc": logging.WARNING,
     "kubernetes": logging.WARNING,
     "urllib3": logging.WARNING,
+    # Python's warnings: libraries' advice to whoever builds on them, and at times, where threads import at once, what
+    # they silence themselves.
+    "py.warnings": logging.ERROR,
     # It warns of each tick that finds the one before it still under way: that is what coalescing is for.
     "apscheduler": logging.ERROR,
     # It tells of each request that is no HTTP, or is cut short: every scanner's. Faults of ours are logged by us.
@@ -69,7 +74,10 @@ def log_to_stderr(log: LogSettings, *, debug: bool) -> None:
     level = logging.DEBUG if debug else logging.getLevelNamesMapping()[log.level.upper()]
     handler = logging.StreamHandler(sys.stderr)
     handler.addFilter(carry_pass)
-    handler.setFormatter((JsonLines if log.format == "json" else Logfmt)(traces=level == logging.DEBUG))
+    priorities = is_journal(sys.stderr)
+    handler.setFormatter(
+        (JsonLines if log.format == "json" else Logfmt)(traces=level == logging.DEBUG, priorities=priorities)
+    )
     logging.basicConfig(level=level, handlers=[handler], force=True)
     logging.captureWarnings(True)
     for name, least in QUIET.items():
@@ -89,8 +97,10 @@ def tell(*lines: str) -> None:
     """Tell a person, on stderr, why a command ends; where the log is JSON, in one line of it."""
     if _logs_json():
         _OWN.error("\n".join(lines))
-    else:
-        sys.stderr.write("bc-fleetd: " + "\n".join(lines) + "\n")
+        return
+    mark = priority(logging.ERROR) if is_journal(sys.stderr) else ""
+    text = "bc-fleetd: " + "\n".join(lines)
+    sys.stderr.write("".join(f"{mark}{line}\n" for line in text.splitlines()))
 
 
 def _logs_json() -> bool:
@@ -109,10 +119,16 @@ def carry_pass(record: logging.LogRecord) -> bool:
 class _Fields(logging.Formatter):
     """What a line says, by name."""
 
-    def __init__(self, *, traces: bool) -> None:
-        """Arguments: traces: whether a fault's stack follows, as one more field."""
+    def __init__(self, *, traces: bool, priorities: bool = False) -> None:
+        """Say what the lines have.
+
+        Arguments:
+            traces: whether a fault's stack follows, as one more field.
+            priorities: whether the journal's mark of how bad it is stands before them.
+        """
         super().__init__()
         self._traces = traces
+        self._priorities = priorities
 
     def fields(self, record: logging.LogRecord) -> dict[str, str]:
         """The same whatever the format: what must not be told is left out here."""
@@ -126,6 +142,10 @@ class _Fields(logging.Formatter):
         if record.exc_info and record.exc_info[1] is not None:
             fields |= self._told(record.exc_info[1])
         return fields
+
+    def mark(self, record: logging.LogRecord) -> str:
+        """What stands before the line: nothing, but for the journal, which takes it off."""
+        return priority(record.levelno) if self._priorities else ""
 
     def _told(self, error: BaseException) -> dict[str, str]:
         told = {"error": type(error).__name__, "at": place(error)}
@@ -141,7 +161,8 @@ class Logfmt(_Fields):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
-        return " ".join(f"{name}={_value(text)}" for name, text in self.fields(record).items())
+        fields = self.fields(record)
+        return self.mark(record) + " ".join(f"{name}={_value(text)}" for name, text in fields.items())
 
 
 class JsonLines(_Fields):
@@ -152,7 +173,8 @@ class JsonLines(_Fields):
         fields = self.fields(record)
         named = {"time": fields.pop("time"), "level": fields.pop("level")}
         named |= {"logger": fields.pop("from"), "message": fields.pop("event")}
-        return json.dumps(named | {name: _number(text) if name in NUMBERS else text for name, text in fields.items()})
+        named |= {name: _number(text) if name in NUMBERS else text for name, text in fields.items()}
+        return self.mark(record) + json.dumps(named)
 
 
 def place(error: BaseException) -> str:

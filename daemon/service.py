@@ -116,14 +116,14 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
             _LOG.info("bc-fleetd runs", extra={"address": address})
             if not is_pinned(settings, certificate):
                 _LOG.warning("the settings' [agent] pins do not name this gateway's key, %s", certificate.pin)
-            notify("READY=1")
+            notify(f"READY=1\nSTATUS=answers bcd at {address}")
             also = f"; its API is at https://{settings.api.listen_host}:{api.port}" if settings.api and api else ""
             say(f"bc-fleetd runs passes, and answers bcd at {address} (pin {certificate.pin}){also}")
             number = signals.get()
             session.stopping.set()
             # SIGALRM has no handler: it ends a process whose threads do not let it end.
             signal.alarm(_END_SECONDS)
-            notify("STOPPING=1")
+            notify("STOPPING=1\nSTATUS=ending the steps in hand")
             if number in (_GATEWAY_ENDED, _PASSES_HANG):
                 dispatcher.stop(grace_seconds=_GRACE_SECONDS)
                 if number == _GATEWAY_ENDED:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The role, run by Ansible on this host into a folder of its own: program, settings, schema, certificate and unit.
 
-The service itself is not started: that needs systemd as the first process.
+The service itself is not started: test_role_live.py does that, where a systemd can be had.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ansible_collections.better_compute.fleet.tests.support.programs import run_to_end
 from ansible_collections.better_compute.fleet.tests.support.tree_copy import CHECKOUT
@@ -70,6 +69,16 @@ class Host:
             str(Path(sys.executable).with_name("ansible-playbook")), "-i", "localhost,", "play.yml",
             "-e", json.dumps(variables), *arguments,
         )  # fmt: skip
+
+    def written(self, template: str, variables: dict[str, Any]) -> str:
+        """What one of the role's templates becomes."""
+        source = CHECKOUT / "roles" / "fleetd" / "templates" / template
+        self.run(
+            str(Path(sys.executable).with_name("ansible")), "localhost", "-m", "ansible.builtin.template",
+            "-a", json.dumps({"src": str(source), "dest": "written"}), "-e", json.dumps(variables),
+            "-e", f"ansible_python_interpreter={sys.executable}",
+        )  # fmt: skip
+        return (self.folder / "written").read_text()
 
     def run(self, *command: str, status: int = 0) -> str:
         """Run a program to its end, which has this exit status; what it printed."""
@@ -133,10 +142,35 @@ def test_the_role_installs_all_that_the_daemon_needs_and_a_second_run_changes_no
     assert found.startswith(str(host.folder / "opt" / "venv"))
 
     if shutil.which("systemd-analyze"):
-        assert host.run("systemd-analyze", "verify", "--man=no", str(host.folder / "bc-fleetd.service")) == ""
+        unit = str(host.folder / "bc-fleetd.service")
+        assert host.run("systemd-analyze", "verify", "--man=no", unit) == ""
 
 
 WHERE = "import ansible_collections.better_compute.fleet.daemon as found; print(found.__file__)"
+
+
+def test_the_unit_lets_the_daemon_do_what_the_settings_ask_for(host: Host) -> None:
+    none = ["CapabilityBoundingSet=", "ReadWritePaths=/state"]
+    assert privileges(host, {}) == none
+    assert privileges(host, {"gateway": {"listen_port": 1024}, "api": {"listen_port": 0}}) == none
+    assert privileges(host, {"gateway": {"listen_host": "0.0.0.0"}, "api": {}}) == none
+    low = ["AmbientCapabilities=CAP_NET_BIND_SERVICE", "CapabilityBoundingSet=CAP_NET_BIND_SERVICE"]
+    assert privileges(host, {"gateway": {"listen_port": 443}}) == [*low, "ReadWritePaths=/state"]
+    assert privileges(host, {"gateway": {"listen_port": 8443}, "api": {"listen_port": 443}})[:2] == low
+    database = {"database_url": "sqlite:////srv/fleet/a.db?timeout=5"}
+    assert privileges(host, {"store": database})[1:] == ["ReadWritePaths=/srv/fleet", "ReadWritePaths=/state"]
+
+
+def privileges(host: Host, settings: dict[str, Any]) -> list[str]:
+    variables = {
+        "fleetd_settings": settings, "fleetd_state_dir": "/state", "fleetd_config_dir": "/etc/fleet",
+        "fleetd_venv": "/venv", "fleetd_user": "fleet", "fleetd_group": "fleet", "ansible_managed": "managed",
+    }  # fmt: skip
+    lines = host.written("bc-fleetd.service.j2", variables).splitlines()
+    return sorted(line for line in lines if line.partition("=")[0] in PRIVILEGES)
+
+
+PRIVILEGES = {"AmbientCapabilities", "CapabilityBoundingSet", "ReadWritePaths"}
 
 
 def test_settings_are_written_as_they_are_given(host: Host) -> None:
@@ -148,36 +182,6 @@ def test_settings_are_written_as_they_are_given(host: Host) -> None:
         "reconcile": {"workers": 3},
         "log": {"format": "json"},
     }
-    written = tomllib.loads(from_template(host, "fleet.toml.j2", fleetd_settings=given))
+    variables = {"fleetd_settings": given, "fleetd_state_dir": "/state", "ansible_managed": "managed"}
+    written = tomllib.loads(host.written("fleet.toml.j2", variables))
     assert written == {**given, "gateway": {"state_dir": "/state"}}
-
-
-@pytest.mark.parametrize(
-    ("given", "may"),
-    [
-        ({}, False),
-        ({"gateway": {"listen_host": "0.0.0.0"}, "api": {}}, False),
-        ({"api": {"listen_host": "0.0.0.0", "listen_port": 443}}, True),
-        ({"gateway": {"listen_port": 443}}, True),
-        ({"gateway": {"listen_port": 1024}, "api": {"listen_port": 0}}, False),
-    ],
-)
-def test_the_daemon_may_listen_on_a_port_below_1024_where_gateway_or_api_has_one(
-    host: Host, given: dict[str, Any], may: bool
-) -> None:
-    unit = from_template(host, "bc-fleetd.service.j2", fleetd_settings=given)
-    assert ("AmbientCapabilities=CAP_NET_BIND_SERVICE\n" in unit) == may
-    assert ("CapabilityBoundingSet=\n" in unit) == (not may)
-
-
-def from_template(host: Host, name: str, **variables: Any) -> str:
-    """What the role would write."""
-    template = CHECKOUT / "roles" / "fleetd" / "templates" / name
-    defaults = yaml.safe_load((CHECKOUT / "roles" / "fleetd" / "defaults" / "main.yml").read_text())
-    variables = {**defaults, "fleetd_state_dir": "/state", "ansible_managed": "managed", **variables}
-    host.run(
-        str(Path(sys.executable).with_name("ansible")), "localhost", "-m", "ansible.builtin.template",
-        "-a", json.dumps({"src": str(template), "dest": "written"}), "-e", json.dumps(variables),
-        "-e", f"ansible_python_interpreter={sys.executable}",
-    )  # fmt: skip
-    return (host.folder / "written").read_text()

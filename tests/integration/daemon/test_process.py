@@ -62,18 +62,21 @@ def test_it_says_when_it_is_ready_and_ends_well_when_told_to(
     environment: dict[str, str], manager: socket.socket, number: signal.Signals
 ) -> None:
     with daemon(environment | {"BC_FLEET_API_LISTEN_PORT": "0"}) as process:
-        assert manager.recv(1000) == b"READY=1"
+        ready, status = manager.recv(1000).decode().splitlines()
+        assert ready == "READY=1"
         assert process.stdout is not None
         line = process.stdout.readline()
         assert line.startswith("bc-fleetd runs passes, and answers bcd at https://127.0.0.1:")
         port = int(line.split()[7].rpartition(":")[2])
+        # It takes the place of what was told while the database was waited for.
+        assert status == f"STATUS=answers bcd at https://127.0.0.1:{port}"
         with wire_client(port) as client:
             assert client.heartbeat("node_" + "0" * 26).status == 401
         told = metrics(environment, port=int(line.rpartition(":")[2]))
         assert 'bc_fleetd_gateway_requests_total{call="heartbeat",status="401"} 1.0' in told
         assert "bc_fleetd_store_up 1.0" in told
         process.send_signal(number)
-        assert manager.recv(1000) == b"STOPPING=1"
+        assert manager.recv(1000).splitlines()[0] == b"STOPPING=1"
         out, err = process.communicate(timeout=30)
     assert process.returncode == 0
     assert out == ""

@@ -100,6 +100,21 @@ def test_every_problem_with_the_settings_is_named_at_once(
     assert "Traceback" not in told.err
 
 
+def test_in_the_journal_each_line_of_an_error_is_marked_as_one(
+    settings: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.write_text("colour = 1\nshape = 2\n")
+    with (tmp_path / "journal").open("w") as journal:
+        file = os.fstat(journal.fileno())
+        monkeypatch.setenv("JOURNAL_STREAM", f"{file.st_dev}:{file.st_ino}")
+        monkeypatch.setattr("sys.stderr", journal)
+        assert main(["run", "--settings", str(settings)]) == 2
+    told = (tmp_path / "journal").read_text().splitlines()
+    assert told[0] == "<3>bc-fleetd: the settings are not right:"
+    assert len(told) == 3
+    assert all(line.startswith("<3>") for line in told)
+
+
 def test_settings_are_found_through_the_environment(
     settings: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import logging
 import re
+import subprocess
 import sys
-import warnings
 from datetime import datetime
 from typing import Any
 
@@ -59,6 +59,11 @@ def test_a_line_says_when_how_bad_from_where_and_what() -> None:
     told = line(record("a pass begins", pool="pool_1"))
     assert told.endswith('Z level=info from=operations.passes event="a pass begins" pool=pool_1')
     assert told.startswith("time=20")
+
+
+def test_in_the_journal_a_mark_stands_before_the_line() -> None:
+    told = Logfmt(traces=False, priorities=True).format(record("a pass begins"))
+    assert re.match(r"<6>time=20\S+ level=info ", told)
 
 
 def test_whatever_is_in_a_message_it_stays_one_line_and_one_field() -> None:
@@ -155,10 +160,12 @@ def test_the_log_begins_at_its_level_and_no_library_is_louder(
     assert [one["level"] for one in told if one["logger"] == "urllib3.pool"] == loud
 
 
-def test_a_warning_of_pythons_is_a_line_of_the_log(capsys: pytest.CaptureFixture[str]) -> None:
-    logging.captureWarnings(False)
-    warnings.simplefilter("always")
-    log_to_stderr(LogSettings(format="json"), debug=False)
-    warnings.warn("a library is old", FutureWarning, stacklevel=1)
-    [told] = capsys.readouterr().err.splitlines()
-    assert "a library is old" in json.loads(told)["message"]
+def test_a_librarys_warning_is_no_line_of_the_log() -> None:
+    program = (
+        f"from {Logfmt.__module__} import log_to_stderr, LogSettings; import logging, warnings; "
+        "log_to_stderr(LogSettings(), debug=False); "
+        "warnings.warn('advice'); logging.warning('ours')"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    [line] = told.stderr.splitlines()
+    assert line.endswith("event=ours")

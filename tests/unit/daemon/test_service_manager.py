@@ -1,15 +1,24 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""systemd's notification protocol, spoken to a real socket."""
+"""systemd's notification protocol, spoken to a real socket, and what its journal knows of a line."""
 
 from __future__ import annotations
 
+import io
+import logging
 import os
 import socket
 from pathlib import Path
 
-from ansible_collections.better_compute.fleet.daemon.service_manager import notify, watchdog_seconds
+import pytest
+
+from ansible_collections.better_compute.fleet.daemon.service_manager import (
+    is_journal,
+    notify,
+    priority,
+    watchdog_seconds,
+)
 
 
 def test_a_state_is_sent_to_the_socket_that_the_service_manager_names(tmp_path: Path) -> None:
@@ -45,3 +54,21 @@ def test_without_a_watchdog_nothing_is_fed() -> None:
     assert watchdog_seconds(environ={}) is None
     assert watchdog_seconds(environ={"WATCHDOG_USEC": "0"}) is None
     assert watchdog_seconds(environ={"WATCHDOG_USEC": "nonsense"}) is None
+
+
+def test_only_the_stream_that_the_service_manager_made_is_its_journal(tmp_path: Path) -> None:
+    with (tmp_path / "journal").open("w") as stream, (tmp_path / "other").open("w") as other:
+        file = os.fstat(stream.fileno())
+        environ = {"JOURNAL_STREAM": f"{file.st_dev}:{file.st_ino}"}
+        assert is_journal(stream, environ=environ)
+        assert not is_journal(other, environ=environ)
+        assert not is_journal(stream, environ={})
+        assert not is_journal(io.StringIO(), environ=environ)
+
+
+@pytest.mark.parametrize(
+    ("level", "mark"),
+    [(logging.CRITICAL, "<3>"), (logging.ERROR, "<3>"), (logging.WARNING, "<4>"), (logging.INFO, "<6>"), (1, "<7>")],
+)
+def test_levels_have_the_journals_marks(level: int, mark: str) -> None:
+    assert priority(level) == mark
