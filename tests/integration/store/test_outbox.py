@@ -14,11 +14,13 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.store i
     clusters,
     events,
     fleet,
+    open_store,
     outbox,
     pool_nodes,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.tables import tables
 from ansible_collections.better_compute.fleet.tests.support import rows
+from ansible_collections.better_compute.fleet.tests.support.prepared_databases import empty
 from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
 
 TENANT = ids.PLATFORM_TENANT
@@ -54,7 +56,7 @@ def types(told: tuple[ToldEvent, ...]) -> list[str]:
     return [one.event.type for one in told]
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def first(store: Store, clock: HandClock) -> ToldEvent:
     """An event of long ago. On a database that was used before, its number is not 1."""
     tell(store, "first")
@@ -63,10 +65,11 @@ def first(store: Store, clock: HandClock) -> ToldEvent:
     return told
 
 
-def test_the_latest_come_in_the_order_in_which_they_were_written(store: Store) -> None:
+def test_the_latest_come_in_the_order_in_which_they_were_written(store: Store, first: ToldEvent) -> None:
     tell(store, "a", "b", "c", "d")
     assert types(read(store, limit=3)) == ["b", "c", "d"]
     assert types(read(store)) == ["first", "a", "b", "c", "d"]
+    assert read(store)[0] == first
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
@@ -102,6 +105,22 @@ def test_a_number_that_never_came_is_waited_for_no_longer_than_a_minute(
     assert types(read(store, since=first)) == []
     clock.advance(seconds=1)
     assert types(read(store, since=first)) == ["two"]
+
+
+def test_of_two_transactions_at_once_the_one_that_ends_last_is_not_left_out(
+    prepared_postgresql_url: str, clock: HandClock
+) -> None:
+    empty(prepared_postgresql_url)
+    store = open_store(prepared_postgresql_url, clock=clock)
+    tell(store, "first")
+    clock.advance(minutes=5)
+    [first] = read(store)
+    with store.write() as earlier:
+        events.publish(earlier, tenant_id=TENANT, subject="kcl_1", type="ends last", data={})
+        tell(store, "ends first")
+        assert types(read(store, since=first)) == []
+    assert types(read(store, since=first)) == ["ends last", "ends first"]
+    store.close()
 
 
 def test_an_event_tells_its_pool_be_it_of_a_cluster_or_a_node_and_one_pools_can_be_read_alone(
