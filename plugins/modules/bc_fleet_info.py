@@ -127,8 +127,11 @@ quotas:
     pool:
       description: The pool's name.
       type: str
+    pool_id:
+      description: The pool's id. Two tenants may each have a pool of one name.
+      type: str
     tenant_id:
-      description: Whose quota it is.
+      description: Whose quota it is. It need not be the pool's owner.
       type: str
     gpus:
       description: How many GPUs the tenant may hold at once.

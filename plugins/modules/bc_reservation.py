@@ -14,6 +14,8 @@ description:
   - A reservation holds GPUs of one node. It is known by its O(name), so a task that is run again finds it.
   - GPUs are charged against the tenant's quota on the pool; a tenant without a quota has none. They are given back
     once, when the reservation is released or the machine is gone.
+  - A tenant books in its own pools, and in the platform's and other tenants' where it has a quota. Where it has none,
+    another's pool is not found; but what it booked there before is found by its O(name) and given back.
 author:
   - better_compute.fleet contributors (@better-compute)
 options:
@@ -25,11 +27,13 @@ options:
   pool:
     description:
       - The pool's name or id. One that is being torn down is found by its name too, to give back what is booked there.
+      - Of several pools of one name, the one is meant in which a reservation of that O(name) stands; else the tenant's
+        own; else the platform's, then another tenant's, where the tenant has a quota. An id names any of them.
     type: str
     required: true
   tenant:
     description:
-      - The tenant that the GPUs are booked for; it owns the pool.
+      - The tenant that the GPUs are booked for, whoever owns the pool.
     type: str
     default: platform
   gpus:
@@ -65,6 +69,13 @@ EXAMPLES = r"""
     pool: gpu-fleet
     gpus: 1
 
+- name: Book GPUs of the platform's pool for a tenant that has a quota there
+  better_compute.fleet.bc_reservation:
+    name: train-1
+    tenant: acme
+    pool: shared
+    gpus: 8
+
 - name: Give it back, or learn how it ended
   better_compute.fleet.bc_reservation:
     name: train-1
@@ -84,7 +95,7 @@ reservation:
       description: Its id.
       type: str
     pool_id:
-      description: The pool's id.
+      description: The id of the pool in which it is.
       type: str
     tenant_id:
       description: The tenant that the GPUs are booked for.

@@ -180,6 +180,14 @@ _MORE_THAN_ONCE = (
         f"{_STORE}/test_bookings.py::test_an_event_with_a_key_is_told_once",
     ),
     _mutation(
+        "a reader of events passes by one that is committed later",
+        "store/outbox.py",
+        "    return true() if row.number is None else table.c.number < row.number\n",
+        "    return true()\n",
+        f"{_STORE}/test_outbox.py::test_what_comes_behind_a_number_that_may_still_be_written_is_held_back",
+        f"{_STORE}/test_outbox.py::test_of_two_transactions_at_once_the_one_that_ends_last_is_not_left_out",
+    ),
+    _mutation(
         "a join that is repeated costs a second use",
         "nodes/entering.py",
         "    if known.by_identity is not None:\n",
@@ -279,4 +287,41 @@ _ON_ONE_LIST = (
     ),
 )
 
-MUTATIONS = (*_UNFENCED, *_WITHOUT_INTENT, *_MORE_THAN_ONCE, *_OVER_ANOTHERS, *_LEFT_BEHIND, *_ON_ONE_LIST)
+_BOOKING_POOLS = "tests/integration/modules/test_bc_reservation_of_tenants.py"
+
+_IN_ANOTHERS_POOL = (
+    _mutation(
+        "a tenant learns of a pool in which it has no quota",
+        "operations/booking_pools.py",
+        "if one.pool.tenant_id == tenant_id or one.has_quota or one.last is not None",
+        "if True",
+        f"{_BOOKING_POOLS}::test_without_a_quota_a_pool_looks_as_if_there_were_none",
+    ),
+    _mutation(
+        "a booking cannot be given back once its quota is gone",
+        "operations/booking_pools.py",
+        " or one.has_quota or one.last is not None",
+        " or one.has_quota",
+        f"{_BOOKING_POOLS}::TestAfterTheQuotaIsGone::test_what_stands_is_found_and_given_back_once",
+        f"{_BOOKING_POOLS}::TestWhileThePoolIsTornDown::"
+        "test_the_teardown_waits_for_the_tenants_booking_and_it_is_given_back_by_the_pools_name",
+    ),
+    _mutation(
+        "a name books twice, because a nearer pool was declared since",
+        "operations/booking_pools.py",
+        "    return one.current is None, not open_to_it,",
+        "    return True, not open_to_it,",
+        f"{_BOOKING_POOLS}::TestPoolsOfOneName::"
+        "test_what_stands_in_the_platforms_is_still_meant_when_the_tenant_declares_its_own",
+    ),
+)
+
+MUTATIONS = (
+    *_UNFENCED,
+    *_WITHOUT_INTENT,
+    *_MORE_THAN_ONCE,
+    *_OVER_ANOTHERS,
+    *_LEFT_BEHIND,
+    *_ON_ONE_LIST,
+    *_IN_ANOTHERS_POOL,
+)

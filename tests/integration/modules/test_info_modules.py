@@ -31,7 +31,8 @@ def test_what_is_recorded_is_returned_as_the_document_said_it(modules: Modules) 
         ("h100", 1, False),
         ("h100-spot", 1, True),
     ]
-    assert info["quotas"] == [{"pool": "gpu-fleet", "tenant_id": "platform", "gpus": 16, "used": 0}]
+    pool_id = info["pools"][0]["id"]
+    assert info["quotas"] == [{"pool": "gpu-fleet", "pool_id": pool_id, "tenant_id": "platform", "gpus": 16, "used": 0}]
 
 
 def test_a_substrate_tells_who_waits_to_join(modules: Modules) -> None:

@@ -350,6 +350,19 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ToldEvent:
+    """An event as it is read, with the pool that its cluster, node pool or node is in.
+
+    Attributes:
+        pool: its name. Empty, and `pool_id` None, where it is about a cluster that backs no pool.
+    """
+
+    event: Event
+    pool_id: PoolId | None
+    pool: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
     """A held lease on one unit (a pool, or a tenant's cluster without a pool).
 

@@ -264,6 +264,7 @@ def describe(session: Session) -> dict[str, Any]:
         "quotas": [
             {
                 "pool": pools.get(quota.pool_id, ""),
+                "pool_id": str(quota.pool_id),
                 "tenant_id": str(quota.tenant_id),
                 "gpus": quota.gpus,
                 "used": quota.used,

@@ -10,8 +10,18 @@ from ..model.ids import PoolId, TenantId, is_id
 from ..model.records import PoolRecord
 from ..store import Tx, fleet
 
-_SHOWN_CHARACTERS = 128
+SHOWN_CHARACTERS = 128
 """Of a name that nothing has: no name is longer."""
+
+
+def pools_called(tx: Tx, pool: str) -> tuple[PoolRecord, ...]:
+    """Whoever's pools of that name, archived or not; or the one of that id."""
+    if not (pool.isprintable() and pool.isascii()):  # no other name was ever recorded, and not every database takes it
+        return ()
+    if not is_id(pool):
+        return fleet.pools_named(tx, pool)
+    record = fleet.pool(tx, PoolId(pool))
+    return () if record is None else (record,)
 
 
 def resolve_pool(tx: Tx, *, pool: str, tenant_id: TenantId, leaving: bool = False) -> PoolRecord:
@@ -34,7 +44,7 @@ def resolve_pool(tx: Tx, *, pool: str, tenant_id: TenantId, leaving: bool = Fals
     if record is None or record.tenant_id != tenant_id:
         raise OperationError(
             Code.NOT_FOUND,
-            f"tenant {tenant_id[:_SHOWN_CHARACTERS]!r} has no pool {pool[:_SHOWN_CHARACTERS]!r}: a document declares "
+            f"tenant {tenant_id[:SHOWN_CHARACTERS]!r} has no pool {pool[:SHOWN_CHARACTERS]!r}: a document declares "
             "pools (bc_fleet), and bc_fleet_info lists the recorded ones",
         )
     return record

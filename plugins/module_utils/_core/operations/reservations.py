@@ -11,10 +11,11 @@ from typing import Any
 from ..booking import reserve
 from ..booking.reserve import Repeat
 from ..model.errors import Code, InvalidInput, OperationError, Problem
-from ..model.ids import PoolId, ReservationId, TenantId
+from ..model.ids import TENANT_PATTERN, PoolId, ReservationId, TenantId
 from ..model.records import Reservation
-from ..store import idempotency, reservations
-from .pool_names import resolve_pool
+from ..store import Tx, fleet, idempotency, reservations
+from .booking_pools import Candidate, pool_meant
+from .pool_names import SHOWN_CHARACTERS, pools_called
 from .session import Session
 
 
@@ -42,23 +43,50 @@ def find(session: Session, *, pool: str, tenant_id: TenantId, name: str) -> Name
 
     A pool that left the document is found by its name too, as long as it is torn down: that waits for its bookings.
 
+    Arguments:
+        pool: name or id of a pool: the tenant's own, or another's where it has a quota (see pool_meant).
+
     Raises:
-        InvalidInput: the name is empty, longer than 128 characters or not printable ASCII.
-        OperationError: NOT_FOUND for an unknown pool.
+        InvalidInput: the name is empty, longer than 128 characters or not printable ASCII; or pools of several other
+            tenants are meant alike.
+        OperationError: NOT_FOUND for an unknown pool, and in the same words for another's without a quota there.
     """
     if not 1 <= len(name) <= 128 or not name.isascii() or not name.isprintable():
         raise InvalidInput([Problem(path="name", message="expected 1 to 128 printable ASCII characters")])
     with session.store.read() as tx:
-        record = resolve_pool(tx, pool=pool, tenant_id=tenant_id, leaving=True)
-        scope = f"reservation/{tenant_id}/{session.caller}/{record.id}"
-        made = idempotency.result_of(tx, scope=scope, key=name)
-        last = None if made is None else reservations.reservation(tx, ReservationId(made))
+        meant = pool_meant(_candidates(tx, session, pool, tenant_id=tenant_id, name=name), tenant_id=tenant_id)
+    if meant is None:
+        raise OperationError(
+            Code.NOT_FOUND,
+            f"tenant {tenant_id[:SHOWN_CHARACTERS]!r} can book in no pool {pool[:SHOWN_CHARACTERS]!r}: it has none, "
+            "and no quota in another's; a document declares both (bc_fleet), and bc_fleet_info lists the recorded ones",
+        )
+    last, scope = meant.last, _scope(session, tenant_id, meant.pool.id)
     ended = last is not None and last.ended_at is not None
     return Named(
-        pool_id=record.id,
+        pool_id=meant.pool.id,
         repeat=Repeat(scope=scope, key=name, after=last.id if last is not None and ended else None),
         last=last,
     )
+
+
+def _candidates(tx: Tx, session: Session, pool: str, *, tenant_id: TenantId, name: str) -> list[Candidate]:
+    if not TENANT_PATTERN.fullmatch(tenant_id):  # nobody is called so; and with a slash it could be read as a caller
+        return []
+    records = pools_called(tx, pool)
+    scopes = {record.id: _scope(session, tenant_id, record.id) for record in records}
+    made = idempotency.results_of(tx, scopes=scopes.values(), key=name)
+    last = {scope: reservations.reservation(tx, ReservationId(found)) for scope, found in made.items()}
+    with_quota = fleet.pools_with_quota(tx, tenant_id)
+    return [
+        Candidate(pool=record, has_quota=record.id in with_quota, last=last.get(scopes[record.id]))
+        for record in records
+    ]
+
+
+def _scope(session: Session, tenant_id: TenantId, pool_id: PoolId) -> str:
+    """Whose names they are: the tenant's and the caller's, in the pool."""
+    return f"reservation/{tenant_id}/{session.caller}/{pool_id}"
 
 
 def book(session: Session, named: Named, *, tenant_id: TenantId, gpus: int, spot: bool) -> Reservation:

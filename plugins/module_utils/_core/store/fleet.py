@@ -190,6 +190,12 @@ def pool_named(tx: Tx, tenant_id: TenantId, name: str) -> PoolRecord | None:
     return None if row is None else _pool(row)
 
 
+def pools_named(tx: Tx, name: str) -> tuple[PoolRecord, ...]:
+    """All tenants' pools of that name, archived or not, in no order."""
+    table = tables().pools
+    return tuple(_pool(row) for row in tx.rows(table.select().where(table.c.name == name)))
+
+
 def put_pool(tx: Tx, rec: PoolRecord) -> bool:
     """Record the pool as given. Returns whether anything was written.
 
@@ -234,6 +240,16 @@ def quotas(tx: Tx) -> tuple[QuotaRecord, ...]:
             used=used.get((row["tenant_id"], row["pool_id"]), 0),
         )
         for row in (row._mapping for row in tx.rows(table.select().order_by(table.c.pool_id, table.c.tenant_id)))
+    )
+
+
+def pools_with_quota(tx: Tx, tenant_id: TenantId) -> frozenset[PoolId]:
+    """The pools in which the tenant has a quota, whoever's they are."""
+    from sqlalchemy import select
+
+    table = tables().quotas
+    return frozenset(
+        PoolId(row.pool_id) for row in tx.rows(select(table.c.pool_id).where(table.c.tenant_id == tenant_id))
     )
 
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..model.errors import Code, OperationError
 from .tables import tables
 from .transaction import Tx
@@ -50,8 +52,9 @@ def remember(tx: Tx, *, scope: str, key: str, request_digest: str, result_id: st
         raise OperationError(Code.CONFLICT, f"the request with idempotency key {key!r} was just done: ask again")
 
 
-def result_of(tx: Tx, *, scope: str, key: str) -> str | None:
-    """The id that a key led to, whatever the request was; None for a key that is new."""
+def results_of(tx: Tx, *, scopes: Iterable[str], key: str) -> dict[str, str]:
+    """The id that a key led to in each of these scopes, whatever the request was; one where it is new is left out."""
     table = tables().idempotency
-    row = tx.find(table, key={"scope": scope, "key": key})
-    return None if row is None else str(row.result_id)
+    return {
+        row.scope: row.result_id for row in tx.rows_of(table.select().where(table.c.key == key), table.c.scope, scopes)
+    }
