@@ -37,6 +37,7 @@ class Settings:
         join_token_file: where the join token is while there is one.
         resource_name: the extended resource that the device plugin advertises.
         control_plane_url: passed on to workloads; None when there is none.
+        device_plugin_dir: where the kubelet's socket is; None for the machine's own place.
     """
 
     gateway_host: str
@@ -48,6 +49,7 @@ class Settings:
     join_token_file: Path
     resource_name: str
     control_plane_url: str | None
+    device_plugin_dir: Path | None = None
 
     @property
     def gateway(self) -> str:
@@ -82,6 +84,9 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
             default=DEFAULT_RESOURCE_NAME,
         ),
         control_plane_url=environ.get("BCD_CONTROL_PLANE_URL") or None,
+        device_plugin_dir=(
+            reader.absolute_path("BCD_DEVICE_PLUGIN_DIR") if environ.get("BCD_DEVICE_PLUGIN_DIR") else None
+        ),
     )
     if settings.control_plane_url:
         reader.url("BCD_CONTROL_PLANE_URL", schemes=("https", "http"))
