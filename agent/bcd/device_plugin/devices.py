@@ -22,10 +22,15 @@ logger = logging.getLogger(__name__)
 
 
 class Devices:
-    """What can be given, and when that changes."""
+    """What can be given, and when that changes.
+
+    Attributes:
+        looked: set once the machine was looked at. A list from before would take GPUs away that pods are about to get.
+    """
 
     def __init__(self, *, served: Served, host: Host) -> None:
         """No GPU is known before the first look."""
+        self.looked = asyncio.Event()
         self._served = served
         self._host = host
         self._gpus: tuple[Gpu, ...] = ()
@@ -58,4 +63,5 @@ class Devices:
                 await self.look()
             except Exception:  # whatever a driver's library may raise: the list stays as it is, the next look may do
                 logger.exception("the GPUs could not be looked at")
+            self.looked.set()
             await self._host.clock.sleep(LOOK_SECONDS)

@@ -68,6 +68,7 @@ class Registration:
 
     async def keep(self) -> NoReturn:
         """Register, and register again whenever the kubelet may have forgotten. Tries for ever."""
+        await self._devices.looked.wait()
         while True:
             try:
                 await self._serve_one(await self._until_there())

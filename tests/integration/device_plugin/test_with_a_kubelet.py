@@ -99,6 +99,19 @@ def test_the_plugin_registers_and_lists_nothing_while_nothing_is_booked(tmp_path
     asyncio.run(_registers(tmp_path))
 
 
+async def _whole_at_once(folder: Path) -> None:
+    async with machine(folder) as m:
+        m.book(one=("GPU-0", "GPU-1"))
+        for _restart in (1, 2):
+            async with m.plugin():
+                await m.kubelet.until_listed(GPU_0="Healthy", GPU_1="Healthy")
+        assert {} not in m.kubelet.lists
+
+
+def test_the_first_list_after_a_start_is_whole(tmp_path: Path) -> None:
+    asyncio.run(_whole_at_once(tmp_path))
+
+
 async def _follows_bookings(folder: Path) -> None:
     async with machine(folder) as m, m.plugin():
         await m.kubelet.until_listed()
