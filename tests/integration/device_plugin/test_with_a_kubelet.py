@@ -10,6 +10,7 @@ import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from threading import Event
 
 import grpc
 import pytest
@@ -17,6 +18,8 @@ import pytest
 from ansible_collections.better_compute.fleet.tests.support.bcd_bench import BriskClock
 from ansible_collections.better_compute.fleet.tests.support.kubelet_double import KubeletDouble, kubelet_double
 from bcd.device_plugin import registration
+from bcd.device_plugin.devices import Devices
+from bcd.device_plugin.service import Service
 from bcd.device_plugin.task import device_plugin
 from bcd.gateway import Booked, Booking
 from bcd.host import Host
@@ -40,6 +43,8 @@ class Machine:
         self.gpus: tuple[Gpu, ...] | None = GPUS
         self.unhealthy: frozenset[str] = frozenset()
         self.fault: Exception | None = None
+        self.slow_driver = False
+        self._looks = 0
         self.served = Served(state=StateFolder(state), node_id="node_" + "1" * 26)
         self._version = 0
 
@@ -49,7 +54,17 @@ class Machine:
         bookings = tuple(Booking(reservation_id=name, device_ids=ids) for name, ids in devices.items())
         self.served.take(Booked(version=str(self._version), bookings=bookings))
 
+    async def until_looked_at(self) -> None:
+        """Wait for a look that has begun from now on, and for the end of it."""
+        target = self._looks + 2
+        async with asyncio.timeout(30):
+            while self._looks < target:
+                await BriskClock().sleep(1)
+
     def _read_gpus(self) -> tuple[Gpu, ...] | None:
+        self._looks += 1
+        if self.slow_driver:
+            Event().wait(0.3)
         if self.fault is not None:
             raise self.fault
         return self.gpus
@@ -101,6 +116,7 @@ def test_the_plugin_registers_and_lists_nothing_while_nothing_is_booked(tmp_path
 
 async def _whole_at_once(folder: Path) -> None:
     async with machine(folder) as m:
+        m.slow_driver = True
         m.book(one=("GPU-0", "GPU-1"))
         for _restart in (1, 2):
             async with m.plugin():
@@ -110,6 +126,23 @@ async def _whole_at_once(folder: Path) -> None:
 
 def test_the_first_list_after_a_start_is_whole(tmp_path: Path) -> None:
     asyncio.run(_whole_at_once(tmp_path))
+
+
+async def _changed_meanwhile(folder: Path) -> None:
+    async with machine(folder) as m:
+        host = Host(read_gpus=lambda: GPUS, read_unhealthy=frozenset)
+        devices = Devices(served=m.served, host=host)
+        await devices.look()
+        lists = Service(devices=devices, control_plane_url=None)._list_and_watch(None, None)
+        assert len((await anext(lists)).devices) == 0
+        # The first one is still on its way to the kubelet.
+        m.book(one=("GPU-0",))
+        async with asyncio.timeout(5):
+            assert [device.ID for device in (await anext(lists)).devices] == ["GPU-0"]
+
+
+def test_what_changes_while_a_list_is_sent_is_in_the_next_one(tmp_path: Path) -> None:
+    asyncio.run(_changed_meanwhile(tmp_path))
 
 
 async def _follows_bookings(folder: Path) -> None:
@@ -191,7 +224,9 @@ async def _without_driver(folder: Path) -> None:
             m.gpus = GPUS[:1]
             await m.kubelet.until_listed(GPU_0="Healthy")
             m.gpus = None
+            await m.until_looked_at()
             m.book(**{OTHER: ("GPU-0",)})
+            await m.until_looked_at()
             m.gpus = GPUS
             m.book(**{RESERVATION: ("GPU-0", "GPU-1")})
             await m.kubelet.until_listed(GPU_0="Healthy", GPU_1="Healthy")
