@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.manifests import agent_manifests
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.agent import AgentSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId
+from bcd.command import DEVICE_PLUGINS
 
 POOL = PoolId("pool_01k00000000000000000000000")
 LABEL = "better-compute.dev/substrate-pool"
@@ -90,6 +91,14 @@ def test_the_join_secret_is_an_optional_volume_of_both_containers_for_a_running_
         if any(mount["name"] == volume["name"] for mount in container["volumeMounts"])
     ]
     assert mounted == ["join", "run"]
+
+
+def test_the_main_container_has_the_folder_in_which_bcd_looks_for_the_kubelet() -> None:
+    pod = template()["spec"]
+    (mount,) = [m for m in pod["containers"][0]["volumeMounts"] if m["name"] == "device-plugins"]
+    (volume,) = [v for v in pod["volumes"] if v["name"] == "device-plugins"]
+    assert mount["mountPath"] == volume["hostPath"]["path"] == str(DEVICE_PLUGINS)
+    assert not mount.get("readOnly")
 
 
 def test_the_pods_hold_no_credential_for_the_kubernetes_api() -> None:
