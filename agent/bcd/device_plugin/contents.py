@@ -10,6 +10,8 @@ How a container comes to see its GPUs, on each of the three providers:
 - The device files are given, too, where bcd sees them. GKE's Container-Optimized OS has no such runtime: there they are
   what opens a GPU. Beside NVIDIA's runtime they do no harm, and they keep a GPU open to the container when the kubelet
   writes its cgroup anew (static CPU manager).
+- Where nothing else brings the driver's libraries, on GKE, the host's folder is mounted to the place where GKE's own
+  plugin mounts it, which is where CUDA's images look.
 - CDI names are not used: a container runtime without a CDI specification of that name refuses the container.
 """
 
@@ -24,6 +26,9 @@ from ..inventory import Gpu
 VISIBLE_DEVICES = "NVIDIA_VISIBLE_DEVICES"
 RESERVATION_IDS = "BC_RESERVATION_IDS"
 CONTROL_PLANE_URL = "BC_CONTROL_PLANE_URL"
+
+DRIVER_MOUNT = "/usr/local/nvidia"
+"""Where a container finds a driver that is mounted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,11 +55,30 @@ class Advertised:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Platform:
+    """What is the same for every container with GPUs on this machine.
+
+    Attributes:
+        control_plane_url: the platform's API, for workloads.
+        driver_folder: where the driver lies on the host, if containers need it mounted.
+    """
+
+    control_plane_url: str | None = None
+    driver_folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Given:
-    """What a container gets: variables, and device files that have the same path on the host."""
+    """What a container gets.
+
+    Attributes:
+        nodes: device files; their paths are the host's.
+        driver_folder: the folder of the host to mount to DRIVER_MOUNT.
+    """
 
     variables: Mapping[str, str]
     nodes: tuple[str, ...]
+    driver_folder: str | None = None
 
 
 class NotToBeGiven(Exception):
@@ -67,7 +91,7 @@ def advertised(supply: Supply) -> tuple[Advertised, ...]:
     return tuple(sorted(Advertised(gpu.id, gpu.id not in supply.unhealthy) for gpu in supply.gpus if gpu.id in booked))
 
 
-def given(device_ids: Sequence[str], supply: Supply, *, control_plane_url: str | None) -> Given:
+def given(device_ids: Sequence[str], supply: Supply, platform: Platform) -> Given:
     """What a container with these devices gets.
 
     The kubelet may have chosen from a list that is older than the end of a reservation, so everything is asked again.
@@ -86,10 +110,10 @@ def given(device_ids: Sequence[str], supply: Supply, *, control_plane_url: str |
     wanted = set(device_ids)
     reservations = [booking.reservation_id for booking in supply.bookings if wanted & set(booking.device_ids)]
     variables = {VISIBLE_DEVICES: ",".join(device_ids), RESERVATION_IDS: ",".join(sorted(reservations))}
-    if control_plane_url:
-        variables[CONTROL_PLANE_URL] = control_plane_url
+    if platform.control_plane_url:
+        variables[CONTROL_PLANE_URL] = platform.control_plane_url
     nodes = {node for gpu in supply.gpus if gpu.id in wanted for node in gpu.nodes}
-    return Given(variables=variables, nodes=tuple(sorted(nodes)))
+    return Given(variables=variables, nodes=tuple(sorted(nodes)), driver_folder=platform.driver_folder)
 
 
 def preferred(

@@ -19,6 +19,7 @@ import grpc
 
 from ..host import Clock
 from . import wire
+from .contents import Platform
 from .devices import Devices
 from .service import OPTIONS, Service
 
@@ -51,9 +52,7 @@ class KubeletError(Exception):
 class Registration:
     """Keeps the plugin registered."""
 
-    def __init__(
-        self, *, folder: Path, resource_name: str, devices: Devices, control_plane_url: str | None, clock: Clock
-    ) -> None:
+    def __init__(self, *, folder: Path, resource_name: str, devices: Devices, platform: Platform, clock: Clock) -> None:
         """Nothing listens yet.
 
         Arguments:
@@ -62,7 +61,7 @@ class Registration:
         self._folder = folder
         self._resource_name = resource_name
         self._devices = devices
-        self._control_plane_url = control_plane_url
+        self._platform = platform
         self._clock = clock
         self._told = ""
 
@@ -90,7 +89,7 @@ class Registration:
         """Serve a kubelet until it is another one, or follows no more."""
         remove_sockets(self._folder)
         socket = self._folder / SOCKETS.replace("*", secrets.token_hex(4))
-        service = Service(devices=self._devices, control_plane_url=self._control_plane_url)
+        service = Service(devices=self._devices, platform=self._platform)
         server = grpc.aio.server()
         server.add_generic_rpc_handlers((service.handlers(),))
         try:

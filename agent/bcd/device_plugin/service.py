@@ -12,7 +12,7 @@ from typing import Any
 import grpc
 
 from . import wire
-from .contents import Given, NotToBeGiven, advertised, given, preferred
+from .contents import DRIVER_MOUNT, Given, NotToBeGiven, Platform, advertised, given, preferred
 from .devices import Devices
 
 logger = logging.getLogger(__name__)
@@ -28,12 +28,12 @@ class Service:
         left: it follows the list no more.
     """
 
-    def __init__(self, *, devices: Devices, control_plane_url: str | None) -> None:
+    def __init__(self, *, devices: Devices, platform: Platform) -> None:
         """Nobody has called yet."""
         self.followed = False
         self.left = False
         self._devices = devices
-        self._control_plane_url = control_plane_url
+        self._platform = platform
 
     def handlers(self) -> Any:
         """What a gRPC server is given."""
@@ -96,10 +96,7 @@ class Service:
     async def _allocate(self, request: Any, context: Any) -> Any:
         supply = self._devices.supply
         try:
-            containers = [
-                given(asked.devices_ids, supply, control_plane_url=self._control_plane_url)
-                for asked in request.container_requests
-            ]
+            containers = [given(asked.devices_ids, supply, self._platform) for asked in request.container_requests]
         except NotToBeGiven as error:
             logger.warning("a pod was refused: %s", error)
             await context.abort(grpc.StatusCode.FAILED_PRECONDITION, str(error))
@@ -110,6 +107,11 @@ class Service:
 def _container(container: Given) -> Any:
     return wire.ContainerAllocateResponse(
         envs=container.variables,
+        mounts=[
+            wire.Mount(container_path=DRIVER_MOUNT, host_path=folder, read_only=True)
+            for folder in (container.driver_folder,)
+            if folder
+        ],
         devices=[wire.DeviceSpec(container_path=node, host_path=node, permissions="rw") for node in container.nodes],
     )
 

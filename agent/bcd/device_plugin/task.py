@@ -37,6 +37,7 @@ async def device_plugin(*, settings: Settings, served: Served, host: Host) -> As
 async def _plugin(*, folder: Path, settings: Settings, served: Served, host: Host) -> None:
     try:
         # Here, so that what has no kubelet does without gRPC, and one that cannot be loaded costs no heartbeat.
+        from .contents import Platform
         from .devices import Devices
         from .registration import Registration
 
@@ -45,7 +46,10 @@ async def _plugin(*, folder: Path, settings: Settings, served: Served, host: Hos
             folder=folder,
             resource_name=settings.resource_name,
             devices=devices,
-            control_plane_url=settings.control_plane_url,
+            platform=Platform(
+                control_plane_url=settings.control_plane_url,
+                driver_folder=str(settings.driver_dir) if settings.driver_dir else None,
+            ),
             clock=host.clock,
         )
         async with asyncio.TaskGroup() as tasks:

@@ -48,8 +48,9 @@ _MESSAGES: dict[str, tuple[tuple[int, str, str], ...]] = {
     "PreferredAllocationResponse": ((1, "*ContainerPreferredAllocationResponse", "container_responses"),),
     "ContainerAllocateRequest": ((1, "*string", "devices_ids"),),
     "AllocateRequest": ((1, "*ContainerAllocateRequest", "container_requests"),),
+    "Mount": ((1, "string", "container_path"), (2, "string", "host_path"), (3, "bool", "read_only")),
     "DeviceSpec": ((1, "string", "container_path"), (2, "string", "host_path"), (3, "string", "permissions")),
-    "ContainerAllocateResponse": ((1, "map", "envs"), (3, "*DeviceSpec", "devices")),
+    "ContainerAllocateResponse": ((1, "map", "envs"), (2, "*Mount", "mounts"), (3, "*DeviceSpec", "devices")),
     "AllocateResponse": ((1, "*ContainerAllocateResponse", "container_responses"),),
 }
 
@@ -107,6 +108,7 @@ PreferredAllocationRequest = _message("PreferredAllocationRequest")
 ContainerPreferredAllocationResponse = _message("ContainerPreferredAllocationResponse")
 PreferredAllocationResponse = _message("PreferredAllocationResponse")
 AllocateRequest = _message("AllocateRequest")
+Mount = _message("Mount")
 DeviceSpec = _message("DeviceSpec")
 ContainerAllocateResponse = _message("ContainerAllocateResponse")
 AllocateResponse = _message("AllocateResponse")

@@ -18,6 +18,7 @@ import pytest
 from ansible_collections.better_compute.fleet.tests.support.bcd_bench import BriskClock
 from ansible_collections.better_compute.fleet.tests.support.kubelet_double import KubeletDouble, kubelet_double
 from bcd.device_plugin import registration
+from bcd.device_plugin.contents import Platform
 from bcd.device_plugin.devices import Devices
 from bcd.device_plugin.service import Service
 from bcd.device_plugin.task import device_plugin
@@ -87,6 +88,7 @@ class Machine:
             join_token_file=Path("/nowhere"),
             resource_name="bc.dev/gpu",
             control_plane_url="https://compute.example",
+            driver_dir=Path("/home/kubernetes/bin/nvidia"),
         )
         async with device_plugin(settings=settings, served=self.served, host=host):
             yield
@@ -133,7 +135,7 @@ async def _changed_meanwhile(folder: Path) -> None:
         host = Host(read_gpus=lambda: GPUS, read_unhealthy=frozenset)
         devices = Devices(served=m.served, host=host)
         await devices.look()
-        lists = Service(devices=devices, control_plane_url=None)._list_and_watch(None, None)
+        lists = Service(devices=devices, platform=Platform())._list_and_watch(None, None)
         assert len((await anext(lists)).devices) == 0
         # The first one is still on its way to the kubelet.
         m.book(one=("GPU-0",))
@@ -175,6 +177,9 @@ async def _allocates(folder: Path) -> None:
         }
         assert [(d.host_path, d.container_path, d.permissions) for d in second.devices] == [
             ("/dev/nvidia1", "/dev/nvidia1", "rw")
+        ]
+        assert [(d.host_path, d.container_path, d.read_only) for d in first.mounts] == [
+            ("/home/kubernetes/bin/nvidia", "/usr/local/nvidia", True)
         ]
         assert await m.kubelet.prefer(("GPU-0", "GPU-1"), needed=("GPU-1",), size=1) == ["GPU-1"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bcd.device_plugin.contents import Advertised, NotToBeGiven, Supply, advertised, given, preferred
+from bcd.device_plugin.contents import Advertised, NotToBeGiven, Platform, Supply, advertised, given, preferred
 from bcd.gateway import Booking
 from bcd.inventory import Gpu, device_files
 
@@ -41,19 +41,26 @@ def test_a_gpu_that_has_gone_bad_stays_in_the_list_and_is_not_healthy() -> None:
 
 
 def test_a_container_gets_its_gpus_and_no_others() -> None:
-    got = given(["GPU-1", "GPU-0"], supply(FIRST, SECOND), control_plane_url=None)
+    got = given(["GPU-1", "GPU-0"], supply(FIRST, SECOND), Platform())
     assert got.variables == {"NVIDIA_VISIBLE_DEVICES": "GPU-1,GPU-0", "BC_RESERVATION_IDS": FIRST.reservation_id}
     assert got.nodes == ("/dev/nvidia0", "/dev/nvidia1", "/dev/nvidiactl")
 
 
 def test_a_container_is_told_the_control_plane_and_every_reservation_it_lives_on() -> None:
-    got = given(["GPU-1", "GPU-4"], supply(SECOND, FIRST), control_plane_url="https://compute.example")
+    got = given(["GPU-1", "GPU-4"], supply(SECOND, FIRST), Platform(control_plane_url="https://compute.example"))
     assert got.variables["BC_CONTROL_PLANE_URL"] == "https://compute.example"
     assert got.variables["BC_RESERVATION_IDS"] == f"{FIRST.reservation_id},{SECOND.reservation_id}"
 
 
+def test_a_container_gets_the_driver_where_no_runtime_brings_it() -> None:
+    platform = Platform(driver_folder="/home/kubernetes/bin/nvidia")
+    assert given(["GPU-0"], supply(FIRST), platform).driver_folder == "/home/kubernetes/bin/nvidia"
+    assert given(["GPU-0"], supply(FIRST), Platform()).driver_folder is None
+    assert given([], supply(FIRST), platform).driver_folder is None
+
+
 def test_a_container_without_gpus_gets_nothing() -> None:
-    got = given([], supply(FIRST), control_plane_url="https://compute.example")
+    got = given([], supply(FIRST), Platform(control_plane_url="https://compute.example"))
     assert (got.variables, got.nodes) == ({}, ())
 
 
@@ -68,7 +75,7 @@ def test_a_container_without_gpus_gets_nothing() -> None:
 )
 def test_what_is_not_booked_or_not_fit_is_refused_by_name(asked: list[str], held: Supply, told: str) -> None:
     with pytest.raises(NotToBeGiven, match=told):
-        given(asked, held, control_plane_url=None)
+        given(asked, held, Platform())
 
 
 EVERY_BOOKED = {"GPU-0", "GPU-1", "GPU-2", "GPU-3", "GPU-4"}

@@ -57,12 +57,20 @@ WRITTEN_IN_GO: tuple[tuple[Any, dict[str, Any], str], ...] = (
             "container_responses": [
                 {
                     "envs": {"NVIDIA_VISIBLE_DEVICES": "GPU-0"},
+                    "mounts": [
+                        {
+                            "container_path": "/usr/local/nvidia",
+                            "host_path": "/home/kubernetes/bin/nvidia",
+                            "read_only": True,
+                        }
+                    ],
                     "devices": [{"container_path": "/dev/nvidia0", "host_path": "/dev/nvidia0", "permissions": "rw"}],
                 }
             ]
         },
-        "0a430a1f0a164e56494449415f56495349424c455f4445564943455312054750552d301a200a0c2f6465762f6e766964696130120c2f"
-        "6465762f6e7669646961301a027277",
+        "0a770a1f0a164e56494449415f56495349424c455f4445564943455312054750552d3012320a112f7573722f6c6f63616c2f6e766964"
+        "6961121b2f686f6d652f6b756265726e657465732f62696e2f6e766964696118011a200a0c2f6465762f6e766964696130120c2f646576"
+        "2f6e7669646961301a027277",
     ),
 )
 
