@@ -16,9 +16,11 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from . import __version__
+from .device_plugin.task import device_plugin
 from .errors import SettingsError
 from .gateway import Gateway
 from .host import Host
@@ -29,6 +31,9 @@ from .state import StateFolder
 
 SETTINGS_EXIT_CODE = 2
 """The environment is wrong: another try with the same environment ends the same way."""
+
+DEVICE_PLUGINS = Path("/var/lib/kubelet/device-plugins")
+"""Fixed in the kubelet's API, v1beta1, unless it was started with another root folder."""
 
 JOIN = "join"
 RUN = "run"
@@ -74,18 +79,21 @@ async def _run(*, settings: Settings, state: StateFolder, gateway: Gateway, host
     # The init container has joined. A main container that is no longer known joins again by itself: the kubelet would
     # restart it alone and never run the init container again.
     identity = state.identity()
-    while True:
-        if identity is None:
-            identity = await become_joined(
-                state=state,
-                gateway=gateway,
-                token_file=settings.join_token_file,
-                node_name=settings.node_name,
-                host=host,
-            )
-        served = Served(state=state, node_id=identity.node_id)
-        await serve(identity=identity, served=served, gateway=gateway, node_name=settings.node_name, host=host)
-        identity = None
+    served = Served(state=state, node_id=identity.node_id if identity else "")
+    # What is booked is served whoever the machine is to the gateway, also while it has to join again.
+    async with device_plugin(settings=settings, served=served, host=host):
+        while True:
+            if identity is None:
+                identity = await become_joined(
+                    state=state,
+                    gateway=gateway,
+                    token_file=settings.join_token_file,
+                    node_name=settings.node_name,
+                    host=host,
+                )
+            served.known_as(identity.node_id)
+            await serve(identity=identity, served=served, gateway=gateway, node_name=settings.node_name, host=host)
+            identity = None
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -108,4 +116,4 @@ async def _until_stopped(command: str) -> int:
         raise RuntimeError("not in a task")
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, task.cancel)
-    return await execute(command, environ=os.environ, host=Host())
+    return await execute(command, environ=os.environ, host=Host(device_plugins=DEVICE_PLUGINS))

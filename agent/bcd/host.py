@@ -11,10 +11,12 @@ import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 import httpcore
 
+from .health import NvmlEvents
 from .inventory import Gpu, read_nvml
 
 
@@ -47,6 +49,9 @@ class Host:
     Attributes:
         hostname: what the machine calls itself.
         read_gpus: its GPUs now, or None when that cannot be told (no driver yet).
+        read_unhealthy: the ids of those that have gone bad. Asked by one thread at a time.
+        device_plugins: the folder with the sockets of its kubelet and of the kubelet's plugins; None for a machine
+            whose kubelet nobody serves.
         clock: what every pause is taken on.
         chance: what jitter comes from. Not for secrets.
         network: what opens its connections.
@@ -56,6 +61,8 @@ class Host:
 
     hostname: str = field(default_factory=socket.gethostname)
     read_gpus: Callable[[], tuple[Gpu, ...] | None] = read_nvml
+    read_unhealthy: Callable[[], frozenset[str]] = field(default_factory=lambda: NvmlEvents().read_unhealthy)
+    device_plugins: Path | None = None
     clock: Clock = field(default_factory=SystemClock)
     chance: random.Random = field(default_factory=random.Random)
     network: httpcore.AsyncNetworkBackend = field(default_factory=httpcore.AnyIOBackend)

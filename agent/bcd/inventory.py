@@ -6,8 +6,12 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
+
+SHARED_DEVICE_FILES = ("nvidiactl", "nvidia-uvm", "nvidia-uvm-tools", "nvidia-modeset")
+"""In /dev: what each program that works with a GPU opens beside the GPU's own file."""
 
 logger = logging.getLogger(__name__)
 
@@ -19,10 +23,12 @@ class Gpu:
     Attributes:
         id: its NVML UUID, at most 63 characters.
         model: e.g. `NVIDIA H100 80GB HBM3`.
+        nodes: the device files that a program needs to work with it, as far as bcd sees them. Not part of what it is.
     """
 
     id: str
     model: str
+    nodes: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +60,8 @@ def read_nvml() -> tuple[Gpu, ...] | None:
     try:
         pynvml.nvmlInit()
         try:
-            handles = [pynvml.nvmlDeviceGetHandleByIndex(index) for index in range(pynvml.nvmlDeviceGetCount())]
             gpus = [
-                Gpu(id=_text(pynvml.nvmlDeviceGetUUID(h)), model=_text(pynvml.nvmlDeviceGetName(h))) for h in handles
+                _gpu(pynvml, pynvml.nvmlDeviceGetHandleByIndex(index)) for index in range(pynvml.nvmlDeviceGetCount())
             ]
         finally:
             pynvml.nvmlShutdown()
@@ -64,6 +69,20 @@ def read_nvml() -> tuple[Gpu, ...] | None:
         logger.warning("NVML does not answer: %s", error)
         return None
     return tuple(sorted(gpus, key=lambda gpu: gpu.id))
+
+
+def _gpu(pynvml: Any, handle: Any) -> Gpu:
+    return Gpu(
+        id=_text(pynvml.nvmlDeviceGetUUID(handle)),
+        model=_text(pynvml.nvmlDeviceGetName(handle)),
+        nodes=device_files(Path("/dev"), minor=pynvml.nvmlDeviceGetMinorNumber(handle)),
+    )
+
+
+def device_files(folder: Path, *, minor: int) -> tuple[str, ...]:
+    """The GPU's own device file and those that all GPUs share; only what is there, or no container could have it."""
+    files = (folder / name for name in (f"nvidia{minor}", *SHARED_DEVICE_FILES))
+    return tuple(str(file) for file in files if file.exists())
 
 
 def _text(value: str | bytes) -> str:

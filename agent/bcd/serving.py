@@ -14,8 +14,9 @@ import logging
 from typing import NoReturn
 
 from .backoff import LONGEST_SECONDS, Backoff
+from .changes import Changes
 from .errors import GatewayError, Refused
-from .gateway import Booked, Gateway
+from .gateway import Booked, Booking, Gateway
 from .host import Host
 from .inventory import Inventory
 from .state import Identity, StateFolder
@@ -31,14 +32,29 @@ logger = logging.getLogger(__name__)
 
 
 class Served:
-    """What is booked on this machine. It outlives the gateway: only the gateway's word changes it."""
+    """What is booked on this machine. It outlives gateway and identity: only the gateway's word changes it.
+
+    Attributes:
+        changes: told when the bookings have changed.
+    """
 
     def __init__(self, *, state: StateFolder, node_id: str) -> None:
-        """Begin with what was kept."""
+        """Begin with what was kept.
+
+        Arguments:
+            node_id: who asks; empty before the machine has an identity.
+        """
+        self.changes = Changes()
         self._state = state
         self._node_id = node_id
         self._booked = state.booked(node_id)
         logger.info("serving %s", self)
+
+    def known_as(self, node_id: str) -> None:
+        """The machine has this identity from now on; its bookings stand until the gateway says otherwise."""
+        if node_id != self._node_id:
+            self._node_id = node_id
+            self._booked = self._state.booked(node_id)
 
     @property
     def version(self) -> str:
@@ -46,8 +62,13 @@ class Served:
         return self._booked.version
 
     @property
+    def bookings(self) -> tuple[Booking, ...]:
+        """The reservations on this machine."""
+        return self._booked.bookings
+
+    @property
     def advertised(self) -> frozenset[str]:
-        """The devices to advertise to the kubelet: exactly those that a reservation holds."""
+        """The devices that a reservation holds: no others are advertised to the kubelet."""
         return frozenset(device for booking in self._booked.bookings for device in booking.device_ids)
 
     def take(self, booked: Booked) -> None:
@@ -56,6 +77,7 @@ class Served:
             return
         self._state.keep_booked(self._node_id, booked)
         self._booked = booked
+        self.changes.tell()
         logger.info("serving %s", self)
 
     def __str__(self) -> str:

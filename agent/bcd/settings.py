@@ -37,6 +37,8 @@ class Settings:
         join_token_file: where the join token is while there is one.
         resource_name: the extended resource that the device plugin advertises.
         control_plane_url: passed on to workloads; None when there is none.
+        driver_dir: where NVIDIA's driver lies on the host, for workloads; None where the container runtime brings it.
+        device_plugin_dir: where the kubelet's socket is; None for the machine's own place.
     """
 
     gateway_host: str
@@ -48,6 +50,8 @@ class Settings:
     join_token_file: Path
     resource_name: str
     control_plane_url: str | None
+    driver_dir: Path | None = None
+    device_plugin_dir: Path | None = None
 
     @property
     def gateway(self) -> str:
@@ -82,6 +86,10 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
             default=DEFAULT_RESOURCE_NAME,
         ),
         control_plane_url=environ.get("BCD_CONTROL_PLANE_URL") or None,
+        driver_dir=reader.absolute_path("BCD_DRIVER_DIR") if environ.get("BCD_DRIVER_DIR") else None,
+        device_plugin_dir=(
+            reader.absolute_path("BCD_DEVICE_PLUGIN_DIR") if environ.get("BCD_DEVICE_PLUGIN_DIR") else None
+        ),
     )
     if settings.control_plane_url:
         reader.url("BCD_CONTROL_PLANE_URL", schemes=("https", "http"))

@@ -3,11 +3,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """bcd as its image has it, without a container engine: what its own lock names in an empty environment, and its code.
 
+A kubelet's double is at the other end of its device plugin. There are no GPUs here, so its list is empty.
+
 The steps are those of agent/Containerfile, out of the file itself. Packages come from whatever index pip is set up for.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shlex
 import shutil
@@ -24,6 +27,7 @@ from ansible_collections.better_compute.fleet.daemon.gateway import GatewayServe
 from ansible_collections.better_compute.fleet.emulators.engine import RealClock
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import create_schema, open_store
 from ansible_collections.better_compute.fleet.tests.support.joining_machines import TOKEN, new_pool, new_token, nodes_of
+from ansible_collections.better_compute.fleet.tests.support.kubelet_double import kubelet_double
 from ansible_collections.better_compute.fleet.tests.support.tree_copy import CHECKOUT
 
 pytestmark = pytest.mark.e2e
@@ -89,6 +93,8 @@ def test_it_joins_a_real_gateway_runs_and_ends_when_it_is_told_to(bcd: Path, tmp
                 "BCD_NODE_NAME": "ip-10-0-0-1.ec2.internal",
                 "BCD_STATE_DIR": str(tmp_path / "state"),
                 "BCD_JOIN_TOKEN_FILE": str(tmp_path / "token"),
+                # No kubelet of this machine's is to hear of a test.
+                "BCD_DEVICE_PLUGIN_DIR": str(tmp_path / "device-plugins"),
             }
             joined = run(bcd, "join", **environ)
             assert joined.returncode == 0, joined.stderr
@@ -111,9 +117,30 @@ def test_it_joins_a_real_gateway_runs_and_ends_when_it_is_told_to(bcd: Path, tmp
                 said = running.communicate(timeout=PATIENCE_SECONDS)[1]
             assert running.returncode == 0, said
             assert "Traceback" not in said
+            assert "waiting for one" in said
+            said = asyncio.run(_with_a_kubelet(bcd, environ))
+            assert "registered bc.dev/gpu with the kubelet" in said
+            assert "Traceback" not in said
     finally:
         store.close()
         clock.close()
+
+
+async def _with_a_kubelet(bcd: Path, environ: dict[str, str]) -> str:
+    """What the program says while it is registered with a kubelet, from its start to its end."""
+    async with kubelet_double() as kubelet:
+        running = await asyncio.create_subprocess_exec(
+            bcd, "run", env=environ | {"BCD_DEVICE_PLUGIN_DIR": str(kubelet.folder)}, stderr=asyncio.subprocess.PIPE
+        )
+        try:
+            await kubelet.until_listed()
+            assert kubelet.sockets() == [kubelet.registered[-1].endpoint]
+        finally:
+            running.send_signal(signal.SIGTERM)
+        said = (await asyncio.wait_for(running.communicate(), PATIENCE_SECONDS))[1].decode()
+        assert running.returncode == 0, said
+        assert kubelet.sockets() == []
+        return said
 
 
 def _version() -> str:

@@ -162,6 +162,17 @@ def test_a_runtime_class_of_the_first_create_can_be_taken_away(world: AnyWorld) 
     assert not apply_agent(api, pool_id=POOL, agent=bare)
 
 
+def test_the_mounts_of_the_nodes_driver_stand_like_the_rest_and_can_be_taken_away(world: AnyWorld) -> None:
+    api = world.open()
+    apply_agent(api, pool_id=POOL, agent=SETTINGS)
+    assert apply_agent(api, pool_id=POOL, agent=SETTINGS, driver_folder="/opt/nvidia")
+    assert {"driver", "dev"} <= {volume["name"] for volume in pod(world)["volumes"]}
+    assert not apply_agent(api, pool_id=POOL, agent=SETTINGS, driver_folder="/opt/nvidia")
+    assert apply_agent(api, pool_id=POOL, agent=SETTINGS)
+    assert {"driver", "dev"}.isdisjoint({volume["name"] for volume in pod(world)["volumes"]})
+    assert not apply_agent(api, pool_id=POOL, agent=SETTINGS)
+
+
 def test_a_namespace_without_our_label_is_left_alone(world: AnyWorld) -> None:
     world.put("Namespace", "/api/v1/namespaces", NAMESPACE)
     api = world.open()

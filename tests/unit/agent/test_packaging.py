@@ -16,14 +16,17 @@ CONTAINERFILE = (AGENT / "Containerfile").read_text()
 PROJECT = tomllib.loads((AGENT / "pyproject.toml").read_text())["project"]
 
 
-def test_bcd_needs_two_packages_and_the_image_nvmls_binding() -> None:
-    assert [need.partition(">=")[0] for need in PROJECT["dependencies"]] == ["httpcore[asyncio]", "cryptography"]
+def test_bcd_needs_four_packages_and_the_image_nvmls_binding() -> None:
+    needs = [need.partition(">=")[0] for need in PROJECT["dependencies"]]
+    assert needs == ["httpcore[asyncio]", "cryptography", "grpcio", "protobuf"]
     assert [need.partition(">=")[0] for need in PROJECT["optional-dependencies"]["nvml"]] == ["nvidia-ml-py"]
 
 
 def test_the_lock_pins_every_package_by_hash_and_names_no_index() -> None:
     entries = re.split(r"\n(?=[a-z])", re.sub(r"^#.*\n", "", LOCK, flags=re.MULTILINE))
-    assert {"httpcore", "cryptography", "nvidia-ml-py"} <= {entry.partition("==")[0] for entry in entries}
+    assert {"httpcore", "cryptography", "grpcio", "protobuf", "nvidia-ml-py"} <= {
+        entry.partition("==")[0] for entry in entries
+    }
     assert [entry for entry in entries if "--hash=sha256:" not in entry] == []
     assert "://" not in LOCK
     assert "--index" not in LOCK
@@ -41,3 +44,9 @@ def test_the_images_python_is_one_that_bcd_supports() -> None:
     (version,) = re.findall(r"^ARG PYTHON=(\d+)\.(\d+)$", CONTAINERFILE, flags=re.MULTILINE)
     assert tuple(map(int, version)) >= (3, 11)
     assert PROJECT["requires-python"] == ">=3.11"
+
+
+def test_the_package_names_every_folder_of_bcds_code() -> None:
+    setuptools = tomllib.loads((AGENT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    folders = {file.parent.relative_to(AGENT) for file in (AGENT / "bcd").rglob("*.py")}
+    assert setuptools["packages"] == sorted(".".join(folder.parts) for folder in folders)

@@ -12,6 +12,7 @@ from typing import Any
 
 from ansible_collections.better_compute.fleet.tests.support.bcd_bench import GPUS, Bench, bench
 from ansible_collections.better_compute.fleet.tests.support.gateway_double import BOOKINGS, HEARTBEAT, JOIN
+from bcd.gateway import Booked, Booking
 from bcd.inventory import Gpu
 from bcd.serving import Served
 from bcd.state import StateFolder
@@ -188,3 +189,12 @@ async def _rejoins(folder: Path) -> None:
 
 def test_a_running_bcd_that_is_no_longer_known_joins_again_by_itself(tmp_path: Path) -> None:
     asyncio.run(_rejoins(tmp_path))
+
+
+def test_under_another_identity_the_bookings_stand_and_their_version_means_nothing(tmp_path: Path) -> None:
+    served = Served(state=StateFolder(tmp_path), node_id="node_" + "1" * 26)
+    served.take(Booked(version="7", bookings=(Booking(reservation_id=RESERVATION, device_ids=("GPU-0",)),)))
+    served.known_as("node_" + "1" * 26)
+    assert (served.version, set(served.advertised)) == ("7", {"GPU-0"})
+    served.known_as("node_" + "2" * 26)
+    assert (served.version, set(served.advertised)) == ("", {"GPU-0"})

@@ -25,8 +25,12 @@ GOOD = {
 
 def test_every_setting_is_read() -> None:
     settings = read_settings(
-        GOOD | {"BCD_RESOURCE_NAME": "example.com/gpu", "BCD_CONTROL_PLANE_URL": "https://api.example"}
+        GOOD
+        | {"BCD_RESOURCE_NAME": "example.com/gpu", "BCD_CONTROL_PLANE_URL": "https://api.example"}
+        | {"BCD_DEVICE_PLUGIN_DIR": "/var/snap/kubelet/device-plugins", "BCD_DRIVER_DIR": "/opt/nvidia"}
     )
+    assert settings.driver_dir == Path("/opt/nvidia")
+    assert settings.device_plugin_dir == Path("/var/snap/kubelet/device-plugins")
     assert settings.gateway == "https://gateway.example:8443/bc"
     assert len(settings.pins) == 2
     assert settings.state_dir == Path("/var/lib/bcd")
@@ -35,7 +39,8 @@ def test_every_setting_is_read() -> None:
 
 
 def test_what_is_empty_is_not_set() -> None:
-    settings = read_settings(GOOD | {"BCD_RESOURCE_NAME": "", "BCD_CONTROL_PLANE_URL": ""})
+    settings = read_settings(GOOD | {"BCD_RESOURCE_NAME": "", "BCD_CONTROL_PLANE_URL": "", "BCD_DEVICE_PLUGIN_DIR": ""})
+    assert settings.device_plugin_dir is None
     assert settings.resource_name == "bc.dev/gpu"
     assert settings.control_plane_url is None
 
@@ -59,6 +64,8 @@ def test_an_empty_environment_is_answered_with_everything_that_is_missing() -> N
         ("BCD_STATE_DIR", "var/lib", "an absolute path"),
         ("BCD_RESOURCE_NAME", "gpu", "an extended resource"),
         ("BCD_CONTROL_PLANE_URL", "ftp://x", "must be a URL"),
+        ("BCD_DEVICE_PLUGIN_DIR", "device-plugins", "an absolute path"),
+        ("BCD_DRIVER_DIR", "nvidia", "an absolute path"),
     ],
 )
 def test_what_makes_no_sense_is_named_with_what_was_expected(name: str, value: str, told: str) -> None:

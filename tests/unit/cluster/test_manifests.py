@@ -13,6 +13,8 @@ import pytest
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.manifests import agent_manifests
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.agent import AgentSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId
+from bcd.command import DEVICE_PLUGINS
+from bcd.device_plugin.contents import DRIVER_MOUNT
 
 POOL = PoolId("pool_01k00000000000000000000000")
 LABEL = "better-compute.dev/substrate-pool"
@@ -90,6 +92,30 @@ def test_the_join_secret_is_an_optional_volume_of_both_containers_for_a_running_
         if any(mount["name"] == volume["name"] for mount in container["volumeMounts"])
     ]
     assert mounted == ["join", "run"]
+
+
+def test_the_main_container_has_the_folder_in_which_bcd_looks_for_the_kubelet() -> None:
+    pod = template()["spec"]
+    (mount,) = [m for m in pod["containers"][0]["volumeMounts"] if m["name"] == "device-plugins"]
+    (volume,) = [v for v in pod["volumes"] if v["name"] == "device-plugins"]
+    assert mount["mountPath"] == volume["hostPath"]["path"] == str(DEVICE_PLUGINS)
+    assert not mount.get("readOnly")
+
+
+@pytest.mark.parametrize("group", ["initContainers", "containers"])
+def test_where_no_runtime_brings_the_driver_both_containers_see_the_nodes(group: str) -> None:
+    (_namespace, _config, daemon_set) = agent_manifests(pool_id=POOL, agent=SETTINGS, driver_folder="/opt/nvidia")
+    pod = daemon_set["spec"]["template"]["spec"]
+    (container,) = pod[group]
+    paths = {volume["name"]: volume.get("hostPath", {}).get("path") for volume in pod["volumes"]}
+    mounted = {mount["mountPath"]: paths[mount["name"]] for mount in container["volumeMounts"]}
+    assert (mounted[DRIVER_MOUNT], mounted["/dev"]) == ("/opt/nvidia", "/dev")
+    assert {"name": "BCD_DRIVER_DIR", "value": "/opt/nvidia"} in container["env"]
+
+
+def test_where_the_runtime_brings_the_driver_nothing_more_of_the_node_is_mounted() -> None:
+    assert [volume["name"] for volume in template()["spec"]["volumes"]] == ["state", "device-plugins", "join"]
+    assert "BCD_DRIVER_DIR" not in str(template())
 
 
 def test_the_pods_hold_no_credential_for_the_kubernetes_api() -> None:

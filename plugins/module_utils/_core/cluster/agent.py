@@ -14,8 +14,11 @@ from .manifests import agent_manifests
 from .names import AGENT, AGENT_NAMESPACE, JOIN_SECRET
 
 
-def apply_agent(api: ClusterApi, *, pool_id: PoolId, agent: AgentSettings) -> bool:
+def apply_agent(api: ClusterApi, *, pool_id: PoolId, agent: AgentSettings, driver_folder: str | None = None) -> bool:
     """Make bcd's Namespace, ConfigMap and DaemonSet stand as the settings say; three reads where they do already.
+
+    Arguments:
+        driver_folder: see `agent_manifests`.
 
     Returns:
         Whether anything was written.
@@ -24,7 +27,8 @@ def apply_agent(api: ClusterApi, *, pool_id: PoolId, agent: AgentSettings) -> bo
         NotOurs: an object of one of the names is not this pool's; it was left alone.
         ClusterConflict: changed by somebody in between, or still being deleted: come again.
     """
-    written = [ensure(api, manifest, pool_id=pool_id) for manifest in agent_manifests(pool_id=pool_id, agent=agent)]
+    manifests = agent_manifests(pool_id=pool_id, agent=agent, driver_folder=driver_folder)
+    written = [ensure(api, manifest, pool_id=pool_id) for manifest in manifests]
     return any(written)
 
 

@@ -30,6 +30,9 @@ JOIN_TOKEN_DIRECTORY = "/var/run/bcd/join"  # noqa: S105 -- where the token's fi
 DEVICE_PLUGIN_DIRECTORY = "/var/lib/kubelet/device-plugins"
 """Where the kubelet looks for device plugins: fixed in its API, v1beta1."""
 
+DRIVER_DIRECTORY = "/usr/local/nvidia"
+"""Where a container finds the driver of a Node whose runtime brings none: bcd's and CUDA's images look there."""
+
 CONFIG_HASH = "better-compute.dev/config-hash"
 """On the pod template: environment is read at start, so changed settings must roll the pods."""
 
@@ -38,8 +41,12 @@ _MAX_UNAVAILABLE = "10%"
 """A node without bcd for a moment keeps its bookings; ten per cent at a time keeps the harm of a bad image small."""
 
 
-def agent_manifests(*, pool_id: PoolId, agent: AgentSettings) -> tuple[Manifest, ...]:
-    """Everything of bcd that is applied, in the order in which it has to be."""
+def agent_manifests(*, pool_id: PoolId, agent: AgentSettings, driver_folder: str | None = None) -> tuple[Manifest, ...]:
+    """Everything of bcd that is applied, in the order in which it has to be.
+
+    Arguments:
+        driver_folder: where NVIDIA's driver lies on the Nodes, when no container runtime brings it into containers.
+    """
     settings = _settings(agent)
     namespace = identity("Namespace", AGENT_NAMESPACE, pool_id=pool_id)
     # Clusters may enforce a stricter Pod Security level by default; bcd's pods are privileged.
@@ -54,7 +61,7 @@ def agent_manifests(*, pool_id: PoolId, agent: AgentSettings) -> tuple[Manifest,
                     "labels": _APP | {labels.SUBSTRATE_POOL: str(pool_id)},
                     "annotations": {CONFIG_HASH: _hash(settings)},
                 },
-                "spec": _pod(pool_id=pool_id, agent=agent, keys=sorted(settings)),
+                "spec": _pod(pool_id=pool_id, agent=agent, keys=sorted(settings), driver_folder=driver_folder),
             },
         }
     }
@@ -75,7 +82,7 @@ def _hash(settings: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
 
-def _pod(*, pool_id: PoolId, agent: AgentSettings, keys: list[str]) -> dict[str, Any]:
+def _pod(*, pool_id: PoolId, agent: AgentSettings, keys: list[str], driver_folder: str | None) -> dict[str, Any]:
     environment: list[dict[str, Any]] = [
         {"name": key, "valueFrom": {"configMapKeyRef": {"name": AGENT, "key": key}}} for key in keys
     ]
@@ -84,6 +91,9 @@ def _pod(*, pool_id: PoolId, agent: AgentSettings, keys: list[str]) -> dict[str,
         {"name": "BCD_STATE_DIR", "value": STATE_DIRECTORY},
         {"name": "BCD_JOIN_TOKEN_FILE", "value": f"{JOIN_TOKEN_DIRECTORY}/{JOIN_SECRET_KEY}"},
     ]
+    devices, device_volumes = _devices(driver_folder)
+    if driver_folder:
+        environment.append({"name": "BCD_DRIVER_DIR", "value": driver_folder})
     state = {"name": "state", "mountPath": STATE_DIRECTORY}
     join = {"name": "join", "mountPath": JOIN_TOKEN_DIRECTORY, "readOnly": True}
     plugins = {"name": "device-plugins", "mountPath": DEVICE_PLUGIN_DIRECTORY}
@@ -94,14 +104,31 @@ def _pod(*, pool_id: PoolId, agent: AgentSettings, keys: list[str]) -> dict[str,
         # bcd never calls the Kubernetes API: no credential for it on the machines.
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "initContainers": [_container("join", agent.image, environment, [state, join])],
-        "containers": [_container("run", agent.image, environment, [state, join, plugins])],
+        "initContainers": [_container("join", agent.image, environment, [state, join, *devices])],
+        "containers": [_container("run", agent.image, environment, [state, join, plugins, *devices])],
         "volumes": [
             {"name": "state", "hostPath": {"path": STATE_DIRECTORY, "type": "DirectoryOrCreate"}},
             {"name": "device-plugins", "hostPath": {"path": DEVICE_PLUGIN_DIRECTORY, "type": "DirectoryOrCreate"}},
             {"name": "join", "secret": {"secretName": JOIN_SECRET, "optional": True, "defaultMode": 0o400}},
+            *device_volumes,
         ],
     }
+
+
+def _devices(driver_folder: str | None) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Mounts and volumes with which bcd sees the GPUs without help of the runtime.
+
+    The device files too: the driver may be installed after bcd's container was made, and that has those from before.
+    """
+    if not driver_folder:
+        return [], []
+    return [
+        {"name": "driver", "mountPath": DRIVER_DIRECTORY, "readOnly": True},
+        {"name": "dev", "mountPath": "/dev"},
+    ], [
+        {"name": "driver", "hostPath": {"path": driver_folder, "type": "DirectoryOrCreate"}},
+        {"name": "dev", "hostPath": {"path": "/dev", "type": "Directory"}},
+    ]
 
 
 def _container(

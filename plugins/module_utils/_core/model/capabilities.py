@@ -34,6 +34,8 @@ class Capabilities:
         max_mark_key: characters of a label's or taint's key.
         max_node_pool_name: characters of a node pool's name.
         max_nodes_per_pool: nodes of one node pool over all its zones.
+        driver_folder: where NVIDIA's driver lies on a Node whose container runtime does not bring it into containers;
+            None where that does.
     """
 
     title: str
@@ -51,6 +53,7 @@ class Capabilities:
     max_mark_key: int
     max_node_pool_name: int
     max_nodes_per_pool: int
+    driver_folder: str | None = None
 
 
 CAPABILITIES: dict[str, Capabilities] = {
@@ -73,7 +76,8 @@ CAPABILITIES: dict[str, Capabilities] = {
         max_node_pool_name=63,
         max_nodes_per_pool=450,
     ),
-    # GKE: names at most 40 characters (provider-behaviours), 15,000 nodes a cluster (its quotas).
+    # GKE: names at most 40 characters (provider-behaviours), 15,000 nodes a cluster (its quotas). The driver's folder
+    # is the one that its own device plugin mounts (GoogleCloudPlatform/container-engine-accelerators, cmd/nvidia_gpu).
     "gcp": Capabilities(
         title="GKE",
         spot=True,
@@ -90,6 +94,7 @@ CAPABILITIES: dict[str, Capabilities] = {
         max_mark_key=_KUBERNETES_KEY_CHARACTERS,
         max_node_pool_name=40,
         max_nodes_per_pool=15_000,
+        driver_folder="/home/kubernetes/bin/nvidia",
     ),
     # DOKS: node pools are regional and take their size's disk, Spot is a preview (spec: provider differences). Its
     # longest name and largest node pool are not known: the node-pools API's own limits.

@@ -20,7 +20,9 @@ def apply_agent(ctx: PassContext) -> Outcome:
     if ctx.api is None or not ctx.claimed:
         return DONE
     try:
-        agent.apply_agent(ctx.api, pool_id=ctx.pool.id, agent=ctx.agent)
+        agent.apply_agent(
+            ctx.api, pool_id=ctx.pool.id, agent=ctx.agent, driver_folder=ctx.driver.capabilities.driver_folder
+        )
     except ClusterError as error:
         return refused_inside(ctx, error, doing="applying bcd")
     ctx.agent_applied = True
