@@ -171,7 +171,7 @@ class JsonLines(_Fields):
     def format(self, record: logging.LogRecord) -> str:
         """The line, in ASCII: everything else is escaped."""
         fields = self.fields(record)
-        named = {"time": fields.pop("time"), "level": fields.pop("level")}
+        named: dict[str, str | float] = {"time": fields.pop("time"), "level": fields.pop("level")}
         named |= {"logger": fields.pop("from"), "message": fields.pop("event")}
         named |= {name: _number(text) if name in NUMBERS else text for name, text in fields.items()}
         return self.mark(record) + json.dumps(named)

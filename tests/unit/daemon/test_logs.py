@@ -64,6 +64,8 @@ def test_a_line_says_when_how_bad_from_where_and_what() -> None:
 def test_in_the_journal_a_mark_stands_before_the_line() -> None:
     told = Logfmt(traces=False, priorities=True).format(record("a pass begins"))
     assert re.match(r"<6>time=20\S+ level=info ", told)
+    told = JsonLines(traces=False, priorities=True).format(record("a pass begins"))
+    assert told.startswith('<6>{"time": "20')
 
 
 def test_whatever_is_in_a_message_it_stays_one_line_and_one_field() -> None:
