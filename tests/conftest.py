@@ -24,6 +24,7 @@ import pytest
 
 from ansible_collections.better_compute.fleet.tests.support.controlplane import program
 from ansible_collections.better_compute.fleet.tests.support.leftovers import left_since, now_running
+from ansible_collections.better_compute.fleet.tests.support.log_kept import log_kept
 from ansible_collections.better_compute.fleet.tests.support.postgres import PostgresServer, running_server
 
 if TYPE_CHECKING:
@@ -48,6 +49,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("controlplane"):
                 item.add_marker(pytest.mark.skip(reason=str(missing)))
+
+
+@pytest.fixture(autouse=True)
+def _log_as_before() -> Iterator[None]:
+    """The process's log as it was before each test: the command line sets it up for its process."""
+    with log_kept():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -21,6 +21,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     FleetError,
     StoreUnavailable,
 )
+from ansible_collections.better_compute.fleet.tests.support.log_kept import log_kept
 
 
 def record(message: str, *, error: Exception | None = None, **extra: str) -> logging.LogRecord:
@@ -171,3 +172,12 @@ def test_a_librarys_warning_is_no_line_of_the_log() -> None:
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     [line] = told.stderr.splitlines()
     assert line.endswith("event=ours")
+
+
+def test_a_test_leaves_the_log_as_it_found_it() -> None:
+    root, library = logging.getLogger(), logging.getLogger("kubernetes")
+    before = (root.handlers[:], root.level, library.level)
+    with log_kept():
+        log_to_stderr(LogSettings(level="error"), debug=False)
+        assert (root.level, library.level) == (logging.ERROR, logging.ERROR)
+    assert (root.handlers, root.level, library.level) == before
