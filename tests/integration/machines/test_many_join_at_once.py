@@ -42,7 +42,6 @@ from ansible_collections.better_compute.fleet.tests.support.joining_machines imp
     new_token,
     nodes_of,
 )
-from ansible_collections.better_compute.fleet.tests.support.prepared_databases import copy_of
 
 AT_ONCE = MachineTimes(boot_seconds=0, node_gone_seconds=0, secret_sync_seconds=0)
 PATIENCE_SECONDS = 120
@@ -117,10 +116,10 @@ def uses(store: Store) -> int:
 
 @pytest.mark.parametrize("crowd", [200, pytest.param(1_000, marks=pytest.mark.sweep)])
 def test_a_crowd_joins_at_one_moment_each_once_with_exactly_as_many_uses(
-    crowd: int, sqlite_template: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    crowd: int, store_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.WARNING)
-    with door(tmp_path / "gateway", copy_of(sqlite_template, to=tmp_path / "fleet.db"), crowd=crowd) as at:
+    with door(tmp_path / "gateway", store_url, crowd=crowd) as at:
         launched = [machine_number(number, pool=at.pool.id, gpus=8) for number in range(crowd)]
         booted: list[str] = []
         for machine in launched:
