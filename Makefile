@@ -11,7 +11,7 @@ COMPILE = uv pip compile --quiet $(UPGRADE) --universal --python-version 3.11 --
 	--no-emit-index-url --no-annotate --custom-compile-command "make lock"
 
 .DEFAULT_GOAL := help
-.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-image lint-sanity format test controlplane test-newest e2e mutation sweep conformance quickstart bench clean
+.PHONY: help venv lock lint lint-python lint-types lint-layers lint-ansible lint-image lint-sanity format test controlplane browser test-newest e2e mutation sweep conformance quickstart bench clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s  %s\n", $$1, $$2}'
@@ -55,6 +55,11 @@ test: venv ## every test, on as many cores as there are
 controlplane: venv ## the tests on a real Kubernetes API, which is built first: once, ten minutes and more (needs Go)
 	$(PYTHON) tests/support/controlplane/program.py
 	BC_CONTROLPLANE=required pytest -n auto -m "controlplane and not sweep and not e2e" $(PYTEST_ARGS)
+
+# Debian's packages: nobody publishes a browser as a wheel. Where there is one already, it is used.
+browser: ## a browser for the status page's tests, which are skipped without (needs apt-get, as root)
+	command -v chromium chromedriver || { apt-get update --quiet=2 && \
+		apt-get install --quiet=2 --yes --no-install-recommends chromium chromium-driver; }
 
 e2e: venv ## the product as processes, with real Ansible runs, and every secret of it looked for in all they say
 	pytest -n auto -m e2e tests

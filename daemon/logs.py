@@ -151,6 +151,8 @@ class _Fields(logging.Formatter):
         told = {"error": type(error).__name__, "at": place(error)}
         if isinstance(error, FleetError):
             told["reason"] = str(error)
+        elif isinstance(error, ModuleNotFoundError) and error.name:
+            told["reason"] = f"there is no module {error.name}"
         if self._traces:
             told["stack"] = "".join(traceback.format_tb(error.__traceback__))
         return told

@@ -15,12 +15,12 @@ from rich.table import Table
 from rich.text import Text
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Finding
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
-    ClusterState,
-    SubstrateState,
-)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.views import ClusterView
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
+
+from .standing import Mood, Standing, of_cluster, of_pool
+
+_STYLES = {Mood.GOOD: "green", Mood.MOVING: "yellow", Mood.BAD: "red"}
 
 _PLAIN_WIDTH = 160
 """Columns where the output is no terminal: a file or a pipe has no width of its own."""
@@ -105,7 +105,7 @@ def _pool_cells(view: SubstrateView) -> list[Text]:
     return [
         Text(printable(view.pool)),
         Text(f"{view.provider}, adopted" if record.mode == "adopt" else view.provider),
-        _state(view),
+        _words(of_pool(view)),
         Text(str(record.nodes_joined)),
         Text(str(record.nodes_listed)),
         Text(str(record.waiting_nodes or "-")),
@@ -114,25 +114,18 @@ def _pool_cells(view: SubstrateView) -> list[Text]:
 
 def _cluster_cells(view: ClusterView) -> list[Text]:
     record = view.record
-    style = "green" if view.ready else "red" if record.state == ClusterState.ERROR else "yellow"
-    changing = record.state == ClusterState.READY and not view.ready
     ready = sum(node_pool.settled for node_pool in view.node_pools)
     return [
         Text(printable(record.name)),
         Text(printable(str(record.tenant_id))),
         Text(view.account.provider if view.account else ""),
-        Text("ready, changing" if changing else str(record.state), style=style),
+        _words(of_cluster(view)),
         Text(f"{ready}/{len(view.node_pools)}"),
     ]
 
 
-def _state(view: SubstrateView) -> Text:
-    state = view.record.state
-    if view.ready:
-        return Text(state, style="green")
-    if state == SubstrateState.READY:
-        return Text("ready, changing", style="yellow")
-    return Text(state, style="red" if state == SubstrateState.ERROR else "yellow")
+def _words(standing: Standing) -> Text:
+    return Text(standing.words, style=_STYLES[standing.mood])
 
 
 def printable(text: str) -> str:

@@ -8,7 +8,8 @@ that asks for one, once in each xdist worker, and every test gets a database of 
 
 ``real_cluster_api`` is a cluster on a real kube-apiserver. Its control plane is started in the same way, and emptied
 for each test. Where there is none the test is skipped, and says so in the summary; with BC_CONTROLPLANE=required it
-fails. Tests that use it are marked ``controlplane``.
+fails. Tests that use it are marked ``controlplane``. Tests marked ``browser`` drive a real browser: the same holds of
+them, with BC_BROWSER.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ansible_collections.better_compute.fleet.tests.support import browser
 from ansible_collections.better_compute.fleet.tests.support.controlplane import program
 from ansible_collections.better_compute.fleet.tests.support.leftovers import left_since, now_running
 from ansible_collections.better_compute.fleet.tests.support.log_kept import log_kept
@@ -40,15 +42,19 @@ _SERVERS: set[int] = set()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the tests of a real cluster where none can be had, before they run: the summary then has a line a file."""
-    if os.environ.get("BC_CONTROLPLANE") == "required":
-        return
-    try:
-        program.find()
-    except program.NoControlPlane as missing:
-        for item in items:
-            if item.get_closest_marker("controlplane"):
-                item.add_marker(pytest.mark.skip(reason=str(missing)))
+    """Skip the tests of a real cluster, or browser, where there is none, before they run: a line a file says so."""
+    for marker, find, none in (
+        ("controlplane", program.find, program.NoControlPlane),
+        ("browser", browser.find, browser.NoBrowser),
+    ):
+        if os.environ.get(f"BC_{marker.upper()}") == "required":
+            continue
+        try:
+            find()
+        except none as missing:
+            for item in items:
+                if item.get_closest_marker(marker):
+                    item.add_marker(pytest.mark.skip(reason=str(missing)))
 
 
 @pytest.fixture(autouse=True)

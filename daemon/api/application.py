@@ -18,7 +18,7 @@ from functools import cache, partial
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
@@ -29,15 +29,17 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PLATFORM_TENANT, TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.permissions import Caller, Permission
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.api_tokens import (
     TokenRefused,
     authenticate,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session, acting_for
 
+from ..page import HEADERS, read_fleet, render
 from ..web.answers import STATUS, error
 from ..web.bad_tokens import BadTokens
-from ..web.requests import Refused, read_bearer, read_body
+from ..web.requests import Refused, read_bearer, read_body, read_password
 from ..web.store_calls import StoreCalls
 from .bodies import first_of, read
 from .call import Call
@@ -53,6 +55,8 @@ BODY_BYTES = 512 * 1024
 _SLOW_AT_ONCE = 4
 _SLOW_SECONDS = 90.0
 """For a call that asks a cluster: the way in, where it has to be granted first, takes a minute at EKS."""
+
+PAGE = "/status"
 
 Metrics = Callable[[], tuple[bytes, str]]
 """Gives a body and its content type."""
@@ -82,7 +86,7 @@ class Api:
     def application(self) -> Starlette:
         """The ASGI application."""
         answers: list[tuple[str, str, Answer]] = [("POST", call.path, partial(self._call, call)) for call in CALLS]
-        answers += [("GET", "/api/openapi.json", self._describe), ("GET", "/healthz", _live)]
+        answers += [("GET", "/api/openapi.json", self._describe), ("GET", "/healthz", _live), ("GET", PAGE, self._show)]
         if self._metrics is not None:
             answers.append(("GET", "/metrics", partial(self._measure, self._metrics)))
         application = Starlette(
@@ -104,11 +108,11 @@ class Api:
         try:
             return await answer(request)
         except Refused as refused:
-            return _refusal(refused.status, refused.code, refused.message, close=refused.close)
+            return _refusal(request, refused.status, refused.code, refused.message, close=refused.close)
         except InvalidInput as wrong:
             return _invalid(wrong)
         except OperationError as refused:
-            return _refusal(STATUS[refused.code], refused.code, str(refused))
+            return _refusal(request, STATUS[refused.code], refused.code, str(refused))
         except StoreUnavailable:
             return error(503, Code.UNAVAILABLE, "there was no answer in time: come again")
         except ClientDisconnect:
@@ -147,14 +151,26 @@ class Api:
         content, kind = await self._calls.ask(metrics)
         return Response(content, headers={"Content-Type": kind})
 
-    async def _vouched(self, request: Request, permission: Permission) -> _Vouched:
+    async def _show(self, request: Request) -> Response:
+        vouched = await self._vouched(request, Permission.STATUS_READ, credential=read_password(request))
+        vouched.caller.require(Permission.STATUS_READ, tenant_id=PLATFORM_TENANT)
+        await read_body(request)
+        fleet = await self._calls.ask(partial(read_fleet, self._session))
+        # In a thread: five thousand rows take a while.
+        content = await self._calls.ask(partial(render, fleet))
+        return HTMLResponse(content, headers=HEADERS)
+
+    async def _vouched(self, request: Request, permission: Permission, *, credential: Secret | None = None) -> _Vouched:
         """The caller, who may do such things at all.
+
+        Arguments:
+            credential: the token, where it did not come as a bearer's.
 
         Raises:
             Refused: 401, 429.
             OperationError: UNAUTHENTICATED, FORBIDDEN.
         """
-        bearer = read_bearer(request)
+        bearer = credential or read_bearer(request)
         address = request.client.host if request.client else ""
         now = self._session.clock.now()
         if self._bad_tokens.must_wait(address, bearer, now=now):
@@ -188,12 +204,14 @@ async def _live(request: Request) -> Response:
     return JSONResponse({"status": "ok"})
 
 
-def _refusal(status: int, code: Code, message: str, *, close: bool = False) -> Response:
+def _refusal(request: Request, status: int, code: Code, message: str, *, close: bool = False) -> Response:
     # What was refused for its sender was not read to its end: the connection is of no use any more.
     unread = status in (401, 403)
     answer = error(status, code, message, close=close or unread)
     if status == 401:
-        answer.headers["WWW-Authenticate"] = "Bearer"
+        # Asked so, a browser asks its person, and keeps what it is told until it is closed.
+        at_page = request.url.path == PAGE
+        answer.headers["WWW-Authenticate"] = 'Basic realm="bc-fleetd", charset="UTF-8"' if at_page else "Bearer"
     if status == 429:
         answer.headers["Retry-After"] = "60"
     return answer

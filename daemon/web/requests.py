@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import binascii
 from dataclasses import dataclass
 
 from starlette.requests import ClientDisconnect, Request
@@ -75,7 +77,30 @@ def read_bearer(request: Request) -> Secret:
     Raises:
         Refused: 401 when there is none, or it cannot be one.
     """
-    scheme, _blank, credential = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer" or not 1 <= len(credential) <= BEARER_CHARACTERS or not credential.isascii():
+    credential = _credential(request, scheme="bearer")
+    if credential is None:
         raise Refused(401, Code.UNAUTHENTICATED, "expected 'Authorization: Bearer' with a credential")
     return Secret(credential)
+
+
+def read_password(request: Request) -> Secret:
+    """The credential, as a browser sends what a person types in as a password (RFC 7617); the name does not matter.
+
+    Raises:
+        Refused: 401 when there is none, or it cannot be one.
+    """
+    try:
+        pair = base64.b64decode(_credential(request, scheme="basic") or "", validate=True).decode("ascii")
+    except (binascii.Error, UnicodeDecodeError):
+        pair = ""
+    password = pair.partition(":")[2]
+    if not password:
+        raise Refused(401, Code.UNAUTHENTICATED, "expected an API token as the password; any name will do")
+    return Secret(password)
+
+
+def _credential(request: Request, *, scheme: str) -> str | None:
+    """What follows the scheme; None when another is there, or what follows cannot be one."""
+    told, _blank, credential = request.headers.get("authorization", "").partition(" ")
+    fits = 1 <= len(credential) <= BEARER_CHARACTERS and credential.isascii()
+    return credential if told.lower() == scheme and fits else None

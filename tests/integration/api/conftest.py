@@ -22,6 +22,7 @@ from ansible_collections.better_compute.fleet.tests.support.prepared_databases i
 from ansible_collections.better_compute.fleet.tests.support.rows import HandClock
 
 READ, UPDATE, METRICS = "compute:kubernetes:read", "compute:kubernetes:update", "compute:metrics:read"
+STATUS = "compute:status:read"
 
 CallerWith = Callable[..., ApiClient]
 

@@ -68,7 +68,9 @@ def test_another_verb_is_no_call_and_the_right_one_is_told(caller: ApiClient, ve
     assert (reply.told, reply.headers["allow"]) == ((405, "INVALID_INPUT"), "POST")
 
 
-@pytest.mark.parametrize("path", ["/", "/api", "/api/compute/kubernetesClusters/list/", "/v1/join", "/docs", "/status"])
+@pytest.mark.parametrize(
+    "path", ["/", "/api", "/api/compute/kubernetesClusters/list/", "/v1/join", "/docs", "/status/"]
+)
 def test_what_is_not_there_is_not_found(caller: ApiClient, path: str) -> None:
     assert caller.ask("POST", path, {}).told == (404, "NOT_FOUND")
 

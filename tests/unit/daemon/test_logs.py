@@ -95,6 +95,12 @@ def test_our_own_errors_are_told_in_their_words() -> None:
     assert 'reason="nobody answers at db.example"' in told
 
 
+def test_a_library_that_is_missing_is_named() -> None:
+    told = line(record("a fault", error=ModuleNotFoundError("the-secret", name="apscheduler.schedulers")))
+    assert told.endswith('reason="there is no module apscheduler.schedulers"')
+    assert "the-secret" not in told
+
+
 def test_a_cause_with_a_secret_in_it_is_not_told_either() -> None:
     error = FleetError("ours")
     error.__cause__ = ValueError("the-secret")

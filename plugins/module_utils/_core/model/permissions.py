@@ -23,7 +23,11 @@ class Permission(StrEnum):
     KUBERNETES_READ = "compute:kubernetes:read"
     KUBERNETES_UPDATE = "compute:kubernetes:update"
     METRICS_READ = "compute:metrics:read"
-    """Of the platform's tokens only: the metrics tell of every tenant's pools."""
+    STATUS_READ = "compute:status:read"
+
+
+OF_ALL_TENANTS = frozenset({Permission.METRICS_READ, Permission.STATUS_READ})
+"""Of the platform's tokens only: they tell of every tenant's pools."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

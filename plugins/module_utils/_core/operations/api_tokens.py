@@ -19,7 +19,7 @@ from typing import NoReturn
 from ..model import ids
 from ..model.errors import Code, InvalidInput, OperationError, Problem
 from ..model.ids import PLATFORM_TENANT, TENANT_PATTERN, TenantId
-from ..model.permissions import ApiToken, Caller, Permission, TokenState
+from ..model.permissions import OF_ALL_TENANTS, ApiToken, Caller, Permission, TokenState
 from ..model.secret import Secret
 from ..store import Tx, api_tokens
 from .session import Session
@@ -194,7 +194,7 @@ def _problems(*, name: str, tenant: str, permissions: Sequence[str]) -> Iterator
     for permission in permissions:
         if permission not in {*Permission}:
             yield Problem(path="permission", message=f"expected one of {_known()}, found {permission!r}")
-        elif permission == Permission.METRICS_READ and tenant != PLATFORM_TENANT:
+        elif permission in OF_ALL_TENANTS and tenant != PLATFORM_TENANT:
             yield Problem(
                 path="permission",
                 message=f"{permission} tells of every tenant's pools: only a token of tenant {PLATFORM_TENANT} has it",

@@ -1,0 +1,14 @@
+# Copyright (c) 2026 better_compute.fleet contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The status page: what `bc-fleetd status` draws, for a browser. It reads the records and changes nothing.
+
+reading.py asks the database, rendering.py makes the document of status.html.j2, and daemon/api/application.py answers.
+"""
+
+from __future__ import annotations
+
+from .reading import read_fleet
+from .rendering import HEADERS, render
+
+__all__ = ["HEADERS", "read_fleet", "render"]
