@@ -89,7 +89,17 @@ def shipped(file: Path, seen: set[Path]) -> Iterator[Path]:
                         yield from shipped(found, seen)
 
 
-@pytest.mark.parametrize("module", ["bc_cluster_info", "bc_nodepool_plan", "bc_nodepool_info", "bc_reservation"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "bc_cluster_info",
+        "bc_node_info",
+        "bc_nodepool_info",
+        "bc_nodepool_plan",
+        "bc_reservation",
+        "bc_reservation_info",
+    ],
+)
 def test_a_module_that_asks_no_provider_ships_no_driver_and_no_pass(module: str) -> None:
     files = {str(file) for file in shipped(_CHECKOUT / "plugins" / "modules" / f"{module}.py", set())}
     assert any("/_core/store/" in file for file in files)
