@@ -161,11 +161,12 @@ class TestWhoFindsAPool:
         assert (found.name, found.record.pool_id) == ("globexs", own.id)
         assert len(list_bookings(desk.session, pool="gpu-fleet")) == 2
 
-    def test_an_archived_pool_is_found_by_its_name(self, desk: Desk) -> None:
+    def test_what_is_left_in_an_archived_pool_is_found(self, desk: Desk) -> None:
         book(desk, "left")
         with desk.session.store.write() as tx:
             fleet.put_pool(tx, replace(desk.pool, archived_at=tx.now))
         assert names(list_bookings(desk.session, pool="gpu-fleet")) == ["left"]
+        assert names(list_bookings(desk.session)) == ["left"]
 
     @pytest.mark.parametrize("strange", ["", "\0", "a\0b", "acme\n", "²", "x" * 100_000, f"{ACME}/ann"])
     def test_strange_names_are_nobodys(self, desk: Desk, strange: str) -> None:
