@@ -73,6 +73,14 @@ def test_a_look_at_clusters_loads_neither_drivers_nor_pydantic(tmp_path: Path) -
     assert not rooms(loaded) & {"providers", "cluster", "reconcile", "nodes", "booking", "planning"}
 
 
+@pytest.mark.parametrize("module", ["bc_node_info", "bc_reservation_info"])
+def test_a_look_at_machines_and_bookings_loads_neither_drivers_nor_pydantic(module: str, tmp_path: Path) -> None:
+    result, loaded = run(module, {"pool": "nobodys"}, tmp_path)
+    assert result["code"] == "NOT_FOUND", "it read the records"
+    assert not loaded & {*_HEAVY, "pydantic"}
+    assert not rooms(loaded) & {"providers", "cluster", "reconcile", "nodes", "planning"}
+
+
 def shipped(file: Path, seen: set[Path]) -> Iterator[Path]:
     """Every file of ours that Ansible ships with this one: all that it names, wherever in it, type checks too."""
     if file in seen:
