@@ -36,6 +36,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from .errors import NoCertificate, NotAsAsked
 from .events_command import add_events_command
 from .logs import log_to_stderr, say, tell
+from .nodes_command import add_nodes_command
 from .token_commands import add_token_commands
 
 _LOG = logging.getLogger(__name__)
@@ -109,6 +110,7 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("--no-refresh", action="store_true", help="ask no provider what it holds")
         if command in {_status, _doctor, _validate, _plan}:
             one.add_argument("--json", action="store_true", help="as JSON")
+    add_nodes_command(commands)
     add_events_command(commands)
     add_token_commands(commands)
     return parser

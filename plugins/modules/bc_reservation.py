@@ -60,6 +60,8 @@ attributes:
     support: none
 extends_documentation_fragment:
   - better_compute.fleet.fleet
+seealso:
+  - module: better_compute.fleet.bc_reservation_info
 """
 
 EXAMPLES = r"""

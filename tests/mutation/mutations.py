@@ -316,6 +316,34 @@ _IN_ANOTHERS_POOL = (
     ),
 )
 
+_LISTS = "tests/integration/operations"
+
+_LISTED_TO_OTHERS = (
+    _mutation(
+        "a tenant learns from a list of bookings that another's pool exists",
+        "operations/booking_list.py",
+        "if pool.tenant_id == tenant_id or pool.id in open_to_it",
+        "if True",
+        f"{_LISTS}/test_booking_list.py::TestWhoFindsAPool::"
+        "test_another_tenant_is_told_what_it_is_told_of_a_pool_that_there_is_not",
+    ),
+    _mutation(
+        "a tenant is told of others' bookings",
+        "operations/booking_list.py",
+        "reservations_in(tx, of_pools, states, tenant_id=tenant_id)",
+        "reservations_in(tx, of_pools, states)",
+        f"{_LISTS}/test_booking_list.py::TestWhoFindsAPool::"
+        "test_a_tenant_does_by_its_quota_and_sees_only_its_own_bookings_there",
+    ),
+    _mutation(
+        "a tenant is told of others' machines",
+        "operations/machine_list.py",
+        "if tenant_id in (None, record.tenant_id)",
+        "if True",
+        f"{_LISTS}/test_machine_list.py::test_a_tenant_sees_the_machines_of_its_own_pools_alone",
+    ),
+)
+
 MUTATIONS = (
     *_UNFENCED,
     *_WITHOUT_INTENT,
@@ -324,4 +352,5 @@ MUTATIONS = (
     *_LEFT_BEHIND,
     *_ON_ONE_LIST,
     *_IN_ANOTHERS_POOL,
+    *_LISTED_TO_OTHERS,
 )

@@ -31,9 +31,11 @@ from ansible_collections.better_compute.fleet.plugins.modules import (
     bc_cluster_info,
     bc_fleet,
     bc_fleet_info,
+    bc_node_info,
     bc_nodepool,
     bc_nodepool_info,
     bc_reservation,
+    bc_reservation_info,
     bc_substrate,
     bc_substrate_info,
 )
@@ -48,9 +50,11 @@ _MODULES = {
         bc_cluster_info,
         bc_fleet,
         bc_fleet_info,
+        bc_node_info,
         bc_nodepool,
         bc_nodepool_info,
         bc_reservation,
+        bc_reservation_info,
         bc_substrate,
         bc_substrate_info,
     )

@@ -20,7 +20,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.store i
 from ansible_collections.better_compute.fleet.tests.support import rows
 from ansible_collections.better_compute.fleet.tests.support.api_client import ApiClient
 from ansible_collections.better_compute.fleet.tests.support.node_pool_desk import Desk
-from ansible_collections.better_compute.fleet.tests.support.pages import DOCS, blocks
+from ansible_collections.better_compute.fleet.tests.support.pages import DOCS, blocks, keyed_rows
 
 PAGE = DOCS / "api.md"
 
@@ -49,6 +49,21 @@ def test_the_commands_of_the_page_are_calls_that_succeed_one_after_the_other(cal
         assert reply.status == 200, reply.body
         if method == "kubernetesNodePools/create":
             known["NODE_POOL"] = reply.body["id"]
+
+
+def test_the_ids_that_calls_take_are_found_as_the_page_says(caller: ApiClient, desk: Desk) -> None:
+    with desk.session.store.write() as tx:
+        substrates.put_substrate(tx, rows.substrate(desk.pool.id, desk.cluster))
+    taken = {name for call in CALLS for name in call.takes.model_json_schema()["properties"] if name.endswith("Id")}
+    assert taken - set(keyed_rows(PAGE)) == {"tenantId"}
+    tenant = {"tenantId": "platform"}
+    [cluster] = caller.call("kubernetesClusters/list", tenant).body["clusters"]
+    assert (cluster["substratePoolId"], cluster["pool"]) == (desk.pool.id, desk.pool.name)
+    substrate = caller.call("kubernetesSubstrates/get", {**tenant, "poolId": cluster["substratePoolId"]}).body
+    assert substrate["clusterId"] == cluster["id"] == desk.cluster.id
+    found = caller.call("kubernetesNodePools/list", {**tenant, "clusterId": cluster["id"]}).body["nodePools"]
+    assert found == cluster["nodePools"]
+    assert [one["id"] for one in found] == [record.id for record in desk.node_pools().values()]
 
 
 @pytest.mark.parametrize("code", sorted({code for call in CALLS for code in call.codes}))

@@ -101,8 +101,12 @@ def test_every_returned_field_is_documented(modules: Modules) -> None:
     _check("bc_nodepool", modules.run("bc_nodepool", pool="gpu-fleet", node_pools=[{"name": "Ü"}]))
     _check("bc_nodepool_info", modules.run("bc_nodepool_info"))
     _check("bc_nodepool_info", modules.run("bc_nodepool_info", pool="other"))
+    _check("bc_node_info", modules.run("bc_node_info"))
+    _check("bc_node_info", modules.run("bc_node_info", pool="other"))
     _check("bc_reservation", modules.run("bc_reservation", pool="gpu-fleet", name="one", gpus=1))
     _check("bc_reservation", modules.run("bc_reservation", pool="gpu-fleet", name="one", gpus=99))
+    _check("bc_reservation_info", modules.run("bc_reservation_info"))
+    _check("bc_reservation_info", modules.run("bc_reservation_info", pool="other"))
     cluster = {"name": "web", "account": "managed-k8s", "location": "us-east-1", "node_pools": [system]}
     _check("bc_cluster", modules.run("bc_cluster", clusters=[cluster]))
     _check("bc_cluster", modules.run("bc_cluster", clusters=[{"name": "Ü"}]))

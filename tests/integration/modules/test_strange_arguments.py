@@ -97,7 +97,7 @@ def test_strange_flavors_are_told_with_their_paths(modules: Modules, field: str)
 def test_what_postgresql_cannot_hold_is_told_as_well(make_modules: MakeModules, postgresql_url: str) -> None:
     modules = make_modules(url=postgresql_url)
     for value in ("\0", "a\0b", "²", LONG):
-        for module in ("bc_substrate", "bc_substrate_info"):
+        for module in ("bc_substrate", "bc_substrate_info", "bc_node_info", "bc_reservation_info"):
             refused = modules.run(module, pool=value)
             elsewhere = modules.run(module, pool="gpu-fleet", tenant=value)
             assert refused["failed"]

@@ -25,6 +25,7 @@ def test_no_result_holds_a_credential_or_a_token(modules: Modules) -> None:
         "bc_nodepool", pool="gpu-fleet", node_pools=[{"name": "system", "machine_type": "m7i.large", "node_count": 1}]
     )
     modules.run("bc_reservation", pool="gpu-fleet", name="one", gpus=1)
+    modules.run("bc_reservation_info")
     told = "".join(modules.told)
     assert "gpu-fleet" in told
     assert modules.fleet.scene.environment["AWS_SECRET_ACCESS_KEY"] not in told

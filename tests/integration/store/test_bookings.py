@@ -293,3 +293,14 @@ def test_two_that_do_the_same_request_at_once_cannot_both_keep_it(store: Store) 
         idempotency.remember(tx, scope="s", key="k", request_digest="d", result_id="rsv_1")
     with pytest.raises(OperationError, match="ask again"), store.write() as tx:
         idempotency.remember(tx, scope="s", key="k", request_digest="d", result_id="rsv_2")
+
+
+def test_a_key_is_found_by_what_it_led_to_last(store: Store) -> None:
+    with store.write() as tx:
+        for scope, key, result in (("s", "a", "rsv_1"), ("s", "b", "rsv_2"), ("other", "a", "rsv_3")):
+            idempotency.remember(tx, scope=scope, key=key, request_digest="d", result_id=result)
+        idempotency.remember(tx, scope="s", key="a", request_digest="d", result_id="rsv_4", after="rsv_1")
+    with store.read() as tx:
+        asked = ["rsv_1", "rsv_2", "rsv_4", "rsv_5"]
+        assert idempotency.keys_of(tx, asked) == {"rsv_2": ("s", "b"), "rsv_4": ("s", "a")}
+        assert idempotency.keys_of(tx, []) == {}

@@ -73,6 +73,14 @@ def test_a_look_at_clusters_loads_neither_drivers_nor_pydantic(tmp_path: Path) -
     assert not rooms(loaded) & {"providers", "cluster", "reconcile", "nodes", "booking", "planning"}
 
 
+@pytest.mark.parametrize("module", ["bc_node_info", "bc_reservation_info"])
+def test_a_look_at_machines_and_bookings_loads_neither_drivers_nor_pydantic(module: str, tmp_path: Path) -> None:
+    result, loaded = run(module, {"pool": "nobodys"}, tmp_path)
+    assert result["code"] == "NOT_FOUND", "it read the records"
+    assert not loaded & {*_HEAVY, "pydantic"}
+    assert not rooms(loaded) & {"providers", "cluster", "reconcile", "nodes", "planning"}
+
+
 def shipped(file: Path, seen: set[Path]) -> Iterator[Path]:
     """Every file of ours that Ansible ships with this one: all that it names, wherever in it, type checks too."""
     if file in seen:
@@ -89,7 +97,17 @@ def shipped(file: Path, seen: set[Path]) -> Iterator[Path]:
                         yield from shipped(found, seen)
 
 
-@pytest.mark.parametrize("module", ["bc_cluster_info", "bc_nodepool_plan", "bc_nodepool_info", "bc_reservation"])
+@pytest.mark.parametrize(
+    "module",
+    [
+        "bc_cluster_info",
+        "bc_node_info",
+        "bc_nodepool_info",
+        "bc_nodepool_plan",
+        "bc_reservation",
+        "bc_reservation_info",
+    ],
+)
 def test_a_module_that_asks_no_provider_ships_no_driver_and_no_pass(module: str) -> None:
     files = {str(file) for file in shipped(_CHECKOUT / "plugins" / "modules" / f"{module}.py", set())}
     assert any("/_core/store/" in file for file in files)

@@ -85,7 +85,7 @@ def test_a_certificate_that_cannot_be_read_is_named(settings: Path, capsys: pyte
     assert f"{missing}: No such file or directory" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["run", "once", "status", "migrate", "certificate"])
+@pytest.mark.parametrize("command", ["run", "once", "status", "nodes", "migrate", "certificate"])
 def test_every_problem_with_the_settings_is_named_at_once(
     command: str, settings: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

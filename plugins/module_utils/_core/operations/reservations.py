@@ -89,6 +89,12 @@ def _scope(session: Session, tenant_id: TenantId, pool_id: PoolId) -> str:
     return f"reservation/{tenant_id}/{session.caller}/{pool_id}"
 
 
+def name_of(reservation: Reservation, *, scope: str, key: str) -> tuple[str, str]:
+    """Out of an idempotency key that led to it: the name of a reservation, and the caller whose name it is."""
+    caller = scope.removeprefix(f"reservation/{reservation.tenant_id}/").removesuffix(f"/{reservation.pool_id}")
+    return key, caller
+
+
 def book(session: Session, named: Named, *, tenant_id: TenantId, gpus: int, spot: bool) -> Reservation:
     """Book under a name; one that stands is returned as it is.
 

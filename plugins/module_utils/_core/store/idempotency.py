@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..model.errors import Code, OperationError
+from .statements import among
 from .tables import tables
 from .transaction import Tx
 
@@ -58,3 +59,13 @@ def results_of(tx: Tx, *, scopes: Iterable[str], key: str) -> dict[str, str]:
     return {
         row.scope: row.result_id for row in tx.rows_of(table.select().where(table.c.key == key), table.c.scope, scopes)
     }
+
+
+def keys_of(tx: Tx, result_ids: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Scope and key of the requests that led to these ids, by them, out of one read.
+
+    An id that was made without a key, or whose key leads to another by now, is left out.
+    """
+    table = tables().idempotency
+    chosen = table.select().where(among(table.c.result_id, "of_results"))
+    return {row.result_id: (row.scope, row.key) for row in tx.rows(chosen, {"of_results": sorted(set(result_ids))})}

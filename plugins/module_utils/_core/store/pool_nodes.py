@@ -31,6 +31,32 @@ def pool_nodes(tx: Tx, pool_id: PoolId, *, retired: bool = False) -> tuple[PoolN
     return tuple(_node(row) for row in tx.rows(chosen))
 
 
+def nodes_in(tx: Tx, pool_ids: Iterable[PoolId], states: Iterable[NodeState]) -> tuple[PoolNode, ...]:
+    """The nodes of many pools in these states, oldest first, out of one read."""
+    chosen = {"of_pools": sorted(set(pool_ids)), "states": sorted({state.value for state in states})}
+    return tuple(_node(row) for row in tx.rows(_standing(), chosen))
+
+
+@cache
+def _standing() -> Select[Any]:
+    table = tables().pool_nodes
+    of_these = (among(table.c.pool_id, "of_pools"), among(table.c.state, "states"))
+    return table.select().where(*of_these).order_by(table.c.joined_at, table.c.id)
+
+
+def names_of(tx: Tx, node_ids: Iterable[NodeId]) -> dict[NodeId, str | None]:
+    """The names of the Kubernetes Nodes that these nodes were matched to, by their ids, out of one read."""
+    return {NodeId(row.id): row.node_name for row in tx.rows(_node_names(), {"of_ids": sorted(set(node_ids))})}
+
+
+@cache
+def _node_names() -> Select[Any]:
+    from sqlalchemy import select
+
+    table = tables().pool_nodes
+    return select(table.c.id, table.c.node_name).where(among(table.c.id, "of_ids"))
+
+
 def nodes_named(tx: Tx, names: Iterable[tuple[PoolId, str]]) -> dict[tuple[PoolId, str], list[PoolNode]]:
     """The nodes of these pools, the retired ones left out, whose bcd reported this name; where none did, of this
     hostname. Out of one read; no node, no entry.

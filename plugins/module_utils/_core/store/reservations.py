@@ -10,7 +10,7 @@ holds is the sum of its reservations less the sum of its refunds.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,31 @@ def reservations(tx: Tx, pool_id: PoolId, *, ended: bool = False) -> tuple[Reser
     if ended:
         return _chosen(tx, table.c.pool_id == pool_id)
     return _chosen(tx, table.c.pool_id == pool_id, table.c.state.in_(_NOT_ENDED))
+
+
+def reservations_in(
+    tx: Tx,
+    pool_ids: Iterable[PoolId],
+    states: Iterable[ReservationState],
+    *,
+    tenant_id: TenantId | None = None,
+) -> tuple[Reservation, ...]:
+    """The reservations of many pools in these states, one tenant's or everybody's, oldest first, out of two reads."""
+    table = tables().reservations
+    where = [among(table.c.pool_id, "of_pools"), among(table.c.state, "states")]
+    if tenant_id is not None:
+        where.append(table.c.tenant_id == tenant_id)
+    given = {"of_pools": sorted(set(pool_ids)), "states": sorted({state.value for state in states})}
+    return _chosen(tx, *where, given=given)
+
+
+def pools_booked_in(tx: Tx, tenant_id: TenantId, pool_ids: Iterable[PoolId]) -> frozenset[PoolId]:
+    """Those of these pools in which the tenant booked something once, ended or not."""
+    from sqlalchemy import select
+
+    table = tables().reservations
+    chosen = select(table.c.pool_id).where(among(table.c.pool_id, "of_pools"), table.c.tenant_id == tenant_id)
+    return frozenset(PoolId(row.pool_id) for row in tx.rows(chosen.distinct(), {"of_pools": sorted(set(pool_ids))}))
 
 
 def bookings_of_node(tx: Tx, node_id: NodeId) -> tuple[Reservation, ...]:
@@ -188,17 +213,21 @@ def held_devices(tx: Tx, pool_id: PoolId) -> dict[NodeId, set[str]]:
     return devices
 
 
-def _chosen(tx: Tx, *where: ColumnElement[bool]) -> tuple[Reservation, ...]:
-    """The reservations with their devices: two statements, however many there are."""
+def _chosen(tx: Tx, *where: ColumnElement[bool], given: Mapping[str, Any] | None = None) -> tuple[Reservation, ...]:
+    """The reservations with their devices: two statements, however many there are.
+
+    Arguments:
+        given: the parameters of the conditions.
+    """
     from sqlalchemy import select
 
     table, held = tables().reservations, tables().held_devices
-    rows = tx.rows(table.select().where(*where).order_by(table.c.created_at, table.c.id))
+    rows = tx.rows(table.select().where(*where).order_by(table.c.created_at, table.c.id), given)
     if not rows:
         return ()
     devices: defaultdict[str, list[str]] = defaultdict(list)
     joined = select(held.c.reservation_id, held.c.device_id).join(table, table.c.id == held.c.reservation_id)
-    for row in tx.rows(joined.where(*where).order_by(held.c.device_id)):
+    for row in tx.rows(joined.where(*where).order_by(held.c.device_id), given):
         devices[row.reservation_id].append(row.device_id)
     return tuple(_reservation(row, tuple(devices[row.id])) for row in rows)
 
