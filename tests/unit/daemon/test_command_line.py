@@ -240,3 +240,13 @@ def test_arguments_that_make_no_sense_end_with_two(capsys: pytest.CaptureFixture
             main(arguments)
         assert ended.value.code == 2
     assert "usage: bc-fleetd" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "status", "plan", "events", "token list"])
+def test_the_help_of_each_command_names_every_place_of_the_settings(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "else what BC_FLEET_SETTINGS names, else /etc/better-compute/fleet.toml where there is one" in told
