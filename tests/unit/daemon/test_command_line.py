@@ -231,7 +231,9 @@ def test_a_person_is_told_in_words_whatever_the_log_is(settings: Path, capsys: p
     assert capsys.readouterr().out == "The database now has this version's schema.\n"
     settings.write_text(settings.read_text() + "[reconcile]\nworkers = 0\n")
     assert main(["status", "--settings", str(settings)]) == 2
-    assert capsys.readouterr().err.startswith("bc-fleetd: the settings are not right:\n  reconcile.workers: ")
+    told = capsys.readouterr().err
+    assert told.startswith("bc-fleetd: the settings are not right:\n  reconcile.workers: ")
+    assert told.endswith(f" (from {settings})\n")
 
 
 def test_arguments_that_make_no_sense_end_with_two(capsys: pytest.CaptureFixture[str]) -> None:
