@@ -45,13 +45,14 @@ async def become_joined(
         identity = state.identity()
         if identity is not None and not await _refused(gateway, identity):
             return identity
-        found = read_token(token_file)
-        token = sent if isinstance(found, NoToken) else found
-        if token is None:
-            seconds = TOKEN_LOOK_SECONDS if identity is None else backoff.next_seconds()
-            waiting.goes_on(found.why, seconds=seconds)
-            await host.clock.sleep(seconds)
-            continue
+        token = read_token(token_file)
+        if isinstance(token, NoToken):
+            if sent is None:
+                seconds = TOKEN_LOOK_SECONDS if identity is None else backoff.next_seconds()
+                waiting.goes_on(token.why, seconds=seconds)
+                await host.clock.sleep(seconds)
+                continue
+            token = sent
         waiting.is_over()
         joining = state.joining()
         try:
