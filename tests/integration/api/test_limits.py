@@ -108,8 +108,9 @@ def test_without_its_section_there_is_no_api(desk: Desk, certificate: Certificat
 
 
 def test_an_address_that_is_taken_is_told(desk: Desk, api: ApiServer, certificate: Certificate) -> None:
-    with pytest.raises(CannotListen, match=f"the API cannot listen on 127.0.0.1:{api.port}"):
+    with pytest.raises(CannotListen, match=f"the API cannot listen on 127.0.0.1:{api.port}") as refused:
         ApiServer(session=desk.session, certificate=certificate, host="127.0.0.1", port=api.port)
+    assert "or set another listen_port in [api] of the settings" in str(refused.value)
 
 
 def test_an_empty_section_is_an_api_on_loopback(tmp_path: Path) -> None:
