@@ -23,6 +23,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     [
         ("boto3", "boto3"),
         ("botocore.exceptions", "boto3"),
+        ("cryptography.hazmat", "cryptography"),
         ("kubernetes.client", "kubernetes"),
         ("psycopg", "psycopg"),
         ("pydantic", "pydantic"),
