@@ -97,9 +97,9 @@ def read(kind: type[Kind], content: bytes) -> Kind:
     try:
         data: Any = from_json(content, allow_inf_nan=False)
     except ValueError as error:
-        raise no_object(kind, no_json(content, str(error))) from None
+        raise no_object(kind.model_fields, no_json(content, str(error))) from None
     if not isinstance(data, dict):
-        raise no_object(kind, found(data))
+        raise no_object(kind.model_fields, found(data))
     _check_entries(data)
     told: dict[KeyPath, str] = {}
     for path in nulls(data):

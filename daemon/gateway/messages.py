@@ -117,7 +117,7 @@ def parse(kind: type[Body], content: bytes) -> Body:
     except ValidationError as error:
         [first, *_others] = error.errors(include_input=False, include_url=False, include_context=False)
         if not first["loc"]:
-            raise no_object(kind, _found(content, first)) from None
+            raise no_object(kind.model_fields, _found(content, first)) from None
         raise InvalidInput(
             [
                 Problem(path=".".join(str(part) for part in problem["loc"]), message=problem["msg"])

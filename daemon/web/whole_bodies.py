@@ -5,19 +5,20 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
+from collections.abc import Mapping
+from typing import Any
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput, Problem
 
 
-def no_object(kind: type[BaseModel], found: str) -> InvalidInput:
+def no_object(fields: Mapping[str, Any], found: str) -> InvalidInput:
     """The refusal of such a body.
 
     Arguments:
-        kind: what a body of this call is.
+        fields: what a body of this call has: the fields of its model, as pydantic tells them.
         found: what came, in words that tell no value: it may be a secret.
     """
-    required = [field.alias or name for name, field in kind.model_fields.items() if field.is_required()]
+    required = [field.alias or name for name, field in fields.items() if field.is_required()]
     return InvalidInput([Problem(path="", message=f"expected a JSON object with {', '.join(required)}; found {found}")])
 
 
