@@ -24,6 +24,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     FleetError,
     InvalidInput,
+    InvalidSettings,
+    OperationError,
     SchemaMismatch,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Verdict
@@ -37,6 +39,7 @@ from .errors import NoCertificate, NotAsAsked
 from .events_command import add_events_command
 from .logs import log_to_stderr, say, tell
 from .nodes_command import add_nodes_command
+from .settings_option import add_settings_option
 from .token_commands import add_token_commands
 
 _LOG = logging.getLogger(__name__)
@@ -63,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     command: Command = arguments.command
     try:
         return command(arguments)
-    except InvalidInput as error:
+    except InvalidSettings as error:
         tell("the settings are not right:", *(f"  {problem}" for problem in error.problems))
         return _SET_RIGHT
     except (SchemaMismatch, NoCertificate, NotAsAsked) as error:
@@ -101,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         if command is _validate:
             one.add_argument("files", nargs="+", metavar="FILE", help="a document, JSON or YAML; - for standard input")
         else:
-            one.add_argument("--settings", metavar="FILE", help="the settings; else BC_FLEET_SETTINGS")
+            add_settings_option(one)
         one.add_argument("--debug", action="store_true", help="log more, and where faults come from")
         if command is _plan:
             one.add_argument("file", metavar="FILE", help="the document, JSON or YAML; - for standard input")
@@ -177,22 +180,28 @@ def _validate(arguments: argparse.Namespace) -> int:
 def _plan(arguments: argparse.Namespace) -> int:
     from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import fleet
 
-    from .document_file import read_document
+    from .document_file import called, read_document
     from .plan import print_json, print_text
 
     settings = _settings(arguments)
+    source = called(arguments.file)
     try:
-        document = read_document(arguments.file)
-    except OSError as error:
-        tell(f"{arguments.file}: cannot be read: {error.strerror}")
-        return _SET_RIGHT
+        try:
+            document = read_document(arguments.file)
+        except OSError as error:
+            tell(f"{source}: cannot be read: {error.strerror}")
+            return _SET_RIGHT
+        with open_session(settings, drivers=drivers) as session:
+            planned = fleet.plan_fleet(
+                session, document, prune=arguments.prune, refresh=not arguments.no_refresh, absent=arguments.absent
+            )
     except InvalidInput as error:
-        tell("the document is not valid:", *(f"{arguments.file}: {problem}" for problem in error.problems))
+        tell("the document is not valid:", *str(error.of(source)).splitlines())
         return _WRONG
-    with open_session(settings, drivers=drivers) as session:
-        planned = fleet.plan_fleet(
-            session, document, prune=arguments.prune, refresh=not arguments.no_refresh, absent=arguments.absent
-        )
+    except OperationError as error:
+        # It cannot be had as it is declared: what the provider lacks, what is too large, what somebody else holds.
+        tell(str(error.of(source)))
+        return _WRONG
     (print_json if arguments.json else print_text)(planned, to=sys.stdout)
     return _WRONG if planned.plan.blocked else _WELL
 
@@ -218,5 +227,5 @@ def _settings_and_log(arguments: argparse.Namespace) -> Settings:
     read = read_settings(arguments.settings)
     log_to_stderr(read.settings.log, debug=arguments.debug)
     if read.problems:
-        raise InvalidInput(read.problems)
+        raise InvalidSettings(read.problems)
     return read.settings

@@ -17,6 +17,11 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.d
 STANDARD_INPUT = "-"
 
 
+def called(name: str) -> str:
+    """What a person is told of: the file, or that it is standard input."""
+    return "standard input" if name == STANDARD_INPUT else name
+
+
 def read_document(name: str) -> FleetConfig:
     """Read and check a document.
 
@@ -28,6 +33,6 @@ def read_document(name: str) -> FleetConfig:
         InvalidInput: it is no document, or not a valid one: everything that is wrong with it.
     """
     if name == STANDARD_INPUT:
-        return parse_document(load_stream(sys.stdin.buffer, ""))
+        return parse_document(load_stream(sys.stdin.buffer, called(name)))
     with Path(name).open("rb") as stream:
         return parse_document(load_stream(stream, name))

@@ -12,6 +12,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.events import DEFAULT_LIMIT
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 
+from .settings_option import add_settings_option
+
 _WELL = 0
 
 _MOST = 10_000
@@ -23,7 +25,7 @@ def add_events_command(commands: argparse._SubParsersAction[argparse.ArgumentPar
     text = "show what happened to clusters, node pools and nodes, in order"
     one = commands.add_parser("events", help=text, description=text)
     one.set_defaults(command=_events)
-    one.add_argument("--settings", metavar="FILE", help="the settings; else BC_FLEET_SETTINGS")
+    add_settings_option(one)
     one.add_argument("--debug", action="store_true", help="log more, and where faults come from")
     one.add_argument("--pool", metavar="NAME|ID", help="only of this pool, which may be gone")
     one.add_argument("--since", metavar="ID", help="what came after this event; else the latest")

@@ -47,6 +47,8 @@ QUIET = {
     "boto3": logging.WARNING,
     "botocore": logging.WARNING,
     "google": logging.WARNING,
+    # It warns of each of its tries to find a credential on a machine of Google's: what came of them is in its error.
+    "google.auth": logging.ERROR,
     "grpc": logging.WARNING,
     "kubernetes": logging.WARNING,
     "urllib3": logging.WARNING,

@@ -11,6 +11,8 @@ import sys
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 
+from .settings_option import add_settings_option
+
 _WELL = 0
 
 
@@ -20,7 +22,7 @@ def add_nodes_command(commands: argparse._SubParsersAction[argparse.ArgumentPars
     one = commands.add_parser("nodes", help=text, description=text)
     one.set_defaults(command=_nodes)
     one.add_argument("pool", nargs="?", metavar="POOL", help="its name or id; else the machines of all pools")
-    one.add_argument("--settings", metavar="FILE", help="the settings; else BC_FLEET_SETTINGS")
+    add_settings_option(one)
     one.add_argument("--debug", action="store_true", help="log more, and where faults come from")
     one.add_argument("--retired", action="store_true", help="also the machines that are gone")
     one.add_argument("--json", action="store_true", help="as JSON")

@@ -26,9 +26,10 @@ def gateway_certificate(settings: Settings) -> Certificate:
             return read_certificate(gateway.certificate_file, gateway.key_file)
         return ensure_certificate(gateway.state_dir, hosts=_hosts(settings))
     except OSError as error:
-        raise NoCertificate(f"the gateway's certificate: {error.filename}: {error.strerror}") from error
+        raise NoCertificate(f"the gateway's certificate ({_key(settings)}): {_told(error)}") from error
     except ValueError as error:
-        raise NoCertificate(f"the gateway's certificate cannot be used: {error}") from error
+        file, _key_file = certificate_files(settings)
+        raise NoCertificate(f"the gateway's certificate ({_key(settings)}): {file} is none: {error}") from error
 
 
 def certificate_files(settings: Settings) -> tuple[Path, Path]:
@@ -54,9 +55,18 @@ def present_certificate(settings: Settings) -> Certificate | None:
     except PermissionError:
         raise
     except OSError as error:
-        raise NoCertificate(f"{error.filename}: {error.strerror}") from error
+        raise NoCertificate(f"{_key(settings)}: {_told(error)}") from error
     except ValueError as error:
-        raise NoCertificate(f"{certificate_file} is no certificate: {error}") from error
+        raise NoCertificate(f"{_key(settings)}: {certificate_file} is no certificate: {error}") from error
+
+
+def _key(settings: Settings) -> str:
+    """The key of the settings that says where the certificate is."""
+    return f"[gateway] {'certificate_file' if settings.gateway.certificate_file else 'state_dir'}"
+
+
+def _told(error: OSError) -> str:
+    return f"{error.filename}: {error.strerror}"
 
 
 def is_pinned(settings: Settings, certificate: Certificate) -> bool:

@@ -13,6 +13,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.p
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.api_tokens import DEFAULT_LIFETIME
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 
+from .settings_option import add_settings_option
+
 _WELL = 0
 
 
@@ -28,7 +30,7 @@ def add_token_commands(commands: argparse._SubParsersAction[argparse.ArgumentPar
     ):
         one = kinds.add_parser(name, help=text, description=text)
         one.set_defaults(command=command)
-        one.add_argument("--settings", metavar="FILE", help="the settings; else BC_FLEET_SETTINGS")
+        add_settings_option(one)
         one.add_argument("--debug", action="store_true", help="log more, and where faults come from")
         new = command is _create
         one.add_argument("--tenant", required=new, help="whose resources it acts on" if new else "only this tenant's")

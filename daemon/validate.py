@@ -16,7 +16,7 @@ from typing import TextIO
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.hopeless import hopeless
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput, Problem
 
-from .document_file import read_document
+from .document_file import called, read_document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +54,15 @@ def _verdict(name: str) -> Verdict:
 def print_lines(verdicts: Mapping[str, Verdict], *, to: TextIO) -> None:
     """One line for each problem, with file and path; one for each file without any."""
     for name, verdict in verdicts.items():
-        lines = [f"{name}: {problem}" for problem in verdict.problems] or [f"{name}: valid"]
+        told = called(name)
+        lines = [problem.of(told) for problem in verdict.problems] or [f"{told}: valid"]
         # A file's name is whatever bytes it is: those that are no text are escaped, and so is what the terminal lacks.
         encoding = to.encoding or "utf-8"
         to.writelines(f"{line}\n".encode(encoding, "backslashreplace").decode(encoding) for line in lines)
 
 
 def print_json(verdicts: Mapping[str, Verdict], *, to: TextIO) -> None:
-    """{file: [{path, message}]}, with an empty list for a valid file."""
+    """{file: [{path, message}]}, with an empty list for a valid file. The names are as they were given."""
     told = {
         name: [{"path": problem.path, "message": problem.message} for problem in verdict.problems]
         for name, verdict in verdicts.items()

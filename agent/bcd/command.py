@@ -16,7 +16,6 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NoReturn
 
 from . import __version__
@@ -26,14 +25,11 @@ from .gateway import Gateway
 from .host import Host
 from .joining import become_joined
 from .serving import Served, serve
-from .settings import Settings, read_settings
+from .settings import DEVICE_PLUGINS, Settings, Variable, read_settings
 from .state import StateFolder
 
 SETTINGS_EXIT_CODE = 2
 """The environment is wrong: another try with the same environment ends the same way."""
-
-DEVICE_PLUGINS = Path("/var/lib/kubelet/device-plugins")
-"""Fixed in the kubelet's API, v1beta1, unless it was started with another root folder."""
 
 JOIN = "join"
 RUN = "run"
@@ -98,7 +94,12 @@ async def _run(*, settings: Settings, state: StateFolder, gateway: Gateway, host
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `bcd` as a process of its own: log to standard error, end quietly on SIGTERM and SIGINT."""
-    parser = argparse.ArgumentParser(prog="bcd", description="The agent on every node of a pool.")
+    parser = argparse.ArgumentParser(
+        prog="bcd",
+        description="The agent on every node of a pool.",
+        epilog=f"environment variables:\n{Variable.table()}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"bcd {__version__}")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser(JOIN, help="join the pool, once; for the pod's init container")

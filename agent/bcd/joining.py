@@ -16,7 +16,6 @@ Rules that must hold:
 from __future__ import annotations
 
 import logging
-import re
 from pathlib import Path
 
 from .backoff import Backoff
@@ -26,22 +25,12 @@ from .host import Host
 from .inventory import Inventory
 from .secret import Secret
 from .state import Identity, StateFolder
+from .token_file import NoToken, Waiting, read_token
 
 # Looking at a file costs nothing, and a booting node should not wait for more than the kubelet.
 TOKEN_LOOK_SECONDS = 2.0
 
-_TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,512}", re.ASCII)
-
 logger = logging.getLogger(__name__)
-
-
-def read_token(path: Path) -> Secret | None:
-    """The join token in a mounted Secret's file; None while there is none or it cannot be one."""
-    try:
-        text = path.read_text(encoding="ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return None
-    return Secret(text) if _TOKEN.fullmatch(text) else None
 
 
 async def become_joined(
@@ -51,15 +40,20 @@ async def become_joined(
     backoff = Backoff(host.chance)
     # The token whose join may have had its effect: good for a repeat of that join after its file is gone.
     sent: Secret | None = None
+    waiting = Waiting(token_file)
     while True:
         identity = state.identity()
         if identity is not None and not await _refused(gateway, identity):
             return identity
-        token = read_token(token_file) or sent
-        if token is None:
-            logger.info("waiting for a join token")
-            await host.clock.sleep(TOKEN_LOOK_SECONDS if identity is None else backoff.next_seconds())
-            continue
+        token = read_token(token_file)
+        if isinstance(token, NoToken):
+            if sent is None:
+                seconds = TOKEN_LOOK_SECONDS if identity is None else backoff.next_seconds()
+                waiting.goes_on(token.why, seconds=seconds)
+                await host.clock.sleep(seconds)
+                continue
+            token = sent
+        waiting.is_over()
         joining = state.joining()
         try:
             accepted = await gateway.join(

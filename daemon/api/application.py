@@ -37,7 +37,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session, acting_for
 
 from ..page import HEADERS, read_fleet, render
-from ..web.answers import STATUS, error
+from ..web.answers import STATUS, error, other_method, unknown_path
 from ..web.bad_tokens import BadTokens
 from ..web.requests import Refused, read_bearer, read_body, read_password
 from ..web.store_calls import StoreCalls
@@ -55,6 +55,9 @@ BODY_BYTES = 512 * 1024
 _SLOW_AT_ONCE = 4
 _SLOW_SECONDS = 90.0
 """For a call that asks a cluster: the way in, where it has to be granted first, takes a minute at EKS."""
+
+_DESCRIPTION = "/api/openapi.json"
+"""Where the OpenAPI stands."""
 
 PAGE = "/status"
 
@@ -86,7 +89,7 @@ class Api:
     def application(self) -> Starlette:
         """The ASGI application."""
         answers: list[tuple[str, str, Answer]] = [("POST", call.path, partial(self._call, call)) for call in CALLS]
-        answers += [("GET", "/api/openapi.json", self._describe), ("GET", "/healthz", _live), ("GET", PAGE, self._show)]
+        answers += [("GET", _DESCRIPTION, self._describe), ("GET", "/healthz", _live), ("GET", PAGE, self._show)]
         if self._metrics is not None:
             answers.append(("GET", "/metrics", partial(self._measure, self._metrics)))
         application = Starlette(
@@ -223,7 +226,6 @@ def _invalid(wrong: InvalidInput) -> Response:
 
 
 def _no_such_call(_request: Request, raised: Exception) -> Response:
-    status, headers = (raised.status_code, raised.headers) if isinstance(raised, HTTPException) else (404, None)
-    answer = error(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
-    answer.headers.update(headers or {})
-    return answer
+    headers = (raised.headers if isinstance(raised, HTTPException) else None) or {}
+    allowed = sorted(method.strip() for method in headers.get("Allow", "").split(",") if method)
+    return other_method(allowed) if allowed else unknown_path(f"{_DESCRIPTION} describes all that there are")

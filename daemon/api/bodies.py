@@ -27,6 +27,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model import limits
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput, Problem
 
+from ..web.whole_bodies import no_json, no_object
 from .spelling import as_api_spells
 
 _MOST_ID_CHARACTERS = 52
@@ -96,9 +97,9 @@ def read(kind: type[Kind], content: bytes) -> Kind:
     try:
         data: Any = from_json(content, allow_inf_nan=False)
     except ValueError as error:
-        raise InvalidInput([Problem(path="", message=f"expected JSON: {error}")]) from None
+        raise no_object(kind.model_fields, no_json(content, str(error))) from None
     if not isinstance(data, dict):
-        raise InvalidInput([Problem(path="", message=f"expected a JSON object, found {found(data)}")])
+        raise no_object(kind.model_fields, found(data))
     _check_entries(data)
     told: dict[KeyPath, str] = {}
     for path in nulls(data):

@@ -44,7 +44,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.nodes.j
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import Store
 
 from ..metrics import GatewayMetrics
-from ..web.answers import STATUS
+from ..web.answers import STATUS, other_method, unknown_path
 from ..web.answers import error as error_answer
 from ..web.bad_tokens import BadTokens
 from ..web.requests import Refused, read_bearer, read_body
@@ -68,6 +68,9 @@ _MOST_JOINS = 100
 
 _JOIN_SECONDS = 60.0
 """After which bcd gives a join up."""
+
+_ELSEWHERE = " (wire/bcd-gateway.v1.json); the API of the settings' [api] has an address of its own"
+"""Whoever looks for the API finds the gateway first."""
 
 Answer = dict[str, Any]
 
@@ -128,9 +131,9 @@ class Gateway:
             request = Request(scope, receive)
             call = calls.get(scope["path"])
             if call is None:
-                response = self._no_such_call(404)
+                response = self._no_such_call(unknown_path(f"bcd's calls are POST {', '.join(calls)}{_ELSEWHERE}"))
             elif scope["method"] != "POST":
-                response = self._no_such_call(405)
+                response = self._no_such_call(other_method(["POST"]))
             else:
                 response = await self._counted(call, scope["path"], request)
             await response(scope, receive, send)
@@ -241,9 +244,9 @@ class Gateway:
             raise OperationError(Code.FORBIDDEN, "this identity is another node's")
         return caller
 
-    def _no_such_call(self, status: int) -> Response:
-        self._metrics.answered("", status, seconds=0.0)
-        return error_answer(status, Code.NOT_FOUND if status == 404 else Code.INVALID_INPUT, "there is no such call")
+    def _no_such_call(self, answer: Response) -> Response:
+        self._metrics.answered("", answer.status_code, seconds=0.0)
+        return answer
 
 
 def _standing(store: Store, node_ids: frozenset[NodeId]) -> dict[NodeId, Bookings]:

@@ -8,9 +8,12 @@ from __future__ import annotations
 from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput, Problem
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import Device
+
+from ..web.whole_bodies import no_json, no_object
 
 # pydantic matches patterns with Rust's regex, whose `$` is the very end: no newline slips in before it.
 _CLOSED = ConfigDict(extra="ignore", strict=True, frozen=True, hide_input_in_errors=True)
@@ -97,6 +100,12 @@ class BookingsBody(BaseModel):
 Body = TypeVar("Body", bound=BaseModel)
 
 
+def _found(content: bytes, error: ErrorDetails) -> str:
+    """What came in the place of an object."""
+    no_text = error["type"] == "json_invalid"
+    return no_json(content, error["msg"].removeprefix("Invalid JSON: ")) if no_text else "something else"
+
+
 def parse(kind: type[Body], content: bytes) -> Body:
     """Read a body.
 
@@ -106,6 +115,9 @@ def parse(kind: type[Body], content: bytes) -> Body:
     try:
         return kind.model_validate_json(content)
     except ValidationError as error:
+        [first, *_others] = error.errors(include_input=False, include_url=False, include_context=False)
+        if not first["loc"]:
+            raise no_object(kind.model_fields, _found(content, first)) from None
         raise InvalidInput(
             [
                 Problem(path=".".join(str(part) for part in problem["loc"]), message=problem["msg"])

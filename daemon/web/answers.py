@@ -37,3 +37,15 @@ def error(
     if problems:
         content["problems"] = list(problems)
     return JSONResponse(content, status_code=status, headers={"Connection": "close"} if close else None)
+
+
+def unknown_path(what_is_there: str) -> JSONResponse:
+    """404 for a path that nobody answers. The path is not told back: it may hold anything."""
+    return error(404, Code.NOT_FOUND, f"this path is unknown: {what_is_there}")
+
+
+def other_method(allowed: Sequence[str]) -> JSONResponse:
+    """405 for a path that is answered when it is asked by another method."""
+    answer = error(405, Code.INVALID_INPUT, f"this method is not allowed here: use {' or '.join(allowed)}")
+    answer.headers["Allow"] = ", ".join(allowed)
+    return answer

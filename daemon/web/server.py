@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import asyncio.sslproto
+import errno
 import logging
 import socket
 import threading
@@ -168,7 +169,10 @@ def _config(served: Served, certificate: Certificate) -> uvicorn.Config:
             # bcd resumes no session: tickets would be two more messages of each handshake, and memory.
             config.ssl.num_tickets = 0
     except OSError as error:  # ssl.SSLError is one
-        raise NoCertificate(f"the gateway's certificate {certificate.certificate_file} and key: {error}") from error
+        raise NoCertificate(
+            f"the gateway's certificate {certificate.certificate_file} and its key {certificate.key_file} cannot be "
+            f"used: {error} ([gateway] certificate_file and key_file, or what was made in state_dir without them)"
+        ) from error
     return config
 
 
@@ -178,7 +182,18 @@ def _listen(name: str, host: str, port: int) -> Listener:
     except OSError as error:
         # Python adds the address, which stands here already.
         reason = (error.strerror or str(error)).partition(" (while")[0]
-        raise CannotListen(f"the {name} cannot listen on {host}:{port}: {reason}") from error
+        raise CannotListen(
+            f"the {name} cannot listen on {host}:{port}: {reason} ({_cure(error, section=f'[{name.lower()}]')})"
+        ) from error
+
+
+def _cure(error: OSError, *, section: str) -> str:
+    """What to change, and where. The servers are called as the sections of the settings are."""
+    if error.errno == errno.EADDRINUSE:
+        return f"end who listens there, or set another listen_port in {section} of the settings"
+    if error.errno == errno.EACCES:
+        return f"set a listen_port above 1023 in {section} of the settings, or let this user listen below"
+    return f"set a listen_host of this host in {section} of the settings"
 
 
 class _Loop(asyncio.SelectorEventLoop):

@@ -37,14 +37,15 @@ class ActionModule(ActionBase):
                 arguments["config"] = self._read(str(src))
             except InvalidInput as error:
                 problems = [{"path": problem.path, "message": problem.message} for problem in error.problems]
-                return result | {"failed": True, "msg": str(error), "code": str(error.code), "problems": problems}
+                told = {"msg": str(error.of(str(src))), "code": str(error.code), "problems": problems}
+                return result | {"failed": True, **told}
             except (AnsibleError, OSError) as error:
                 return result | {"failed": True, "msg": f"the document {src} cannot be read: {error}"}
             del arguments["src"]
         module_result: dict[str, Any] = self._execute_module(
             module_name=_MODULE, module_args=arguments, task_vars=task_vars, wrap_async=bool(self._task.async_val)
         )
-        return result | module_result
+        return result | (_naming(str(src), module_result) if "config" in arguments and src else module_result)
 
     def _read(self, src: str) -> Mapping[str, Any]:
         file = self._find_needle("files", src)
@@ -55,7 +56,7 @@ class ActionModule(ActionBase):
         else:
             document = load_file(file)  # a pipe or a device: no vault writes there, and it need not end
         if not isinstance(document, Mapping):
-            raise InvalidInput([Problem(path="", message=f"expected a FleetConfig (a mapping) in {src}")])
+            raise InvalidInput([Problem(path="", message="expected a FleetConfig (a mapping)")])
         return document
 
     def _load(self, file: str, src: str) -> object:
@@ -64,3 +65,13 @@ class ActionModule(ActionBase):
         if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in text):
             raise InvalidInput([Problem(path="", message=f"{src} is not UTF-8 text")])
         return load_text(text, src)
+
+
+def _naming(src: str, told: dict[str, Any]) -> dict[str, Any]:
+    """What the module told, with the document's problems told of the file: the module has seen an option only."""
+    option = "config: "
+    said = str(told.get("msg", ""))
+    if not (told.get("failed") and said.startswith(option)):
+        return told
+    lines = (f"{src}: {line.removeprefix(option)}" if line.startswith(option) else line for line in said.splitlines())
+    return told | {"msg": "\n".join(lines)}

@@ -27,7 +27,11 @@ requirements:
   - pydantic >= 2.12
   - sqlalchemy >= 2.0.40
   - kubernetes >= 34
+  - pyyaml >= 6.0.3 (for documents in YAML and kubeconfigs)
   - boto3 >= 1.42 (for accounts of provider V(aws))
+  - google-cloud-container >= 2.60 (for accounts of provider V(gcp))
+  - cryptography >= 46 (for accounts of provider V(gcp), whose requests for tokens are signed with it)
+  - pydo >= 0.20 (for accounts of provider V(digitalocean))
   - psycopg[binary] >= 3.2 (for records in PostgreSQL)
 """
 

@@ -50,6 +50,11 @@ options:
     description:
       - Whether the providers are asked what is there, so that drift is part of the plan. One that does not answer is
         named in a warning.
+      - No cluster is looked at that has never been ready, such as a new pool's, since nothing of it can have drifted.
+        Its provider account is asked where nodes can be if it is new, has changed or was not read yet. When the
+        provider refuses a new or changed account, or does not know what it names, the task fails and records nothing.
+      - With V(false) the plan asks nobody. Sizes whose zones are not known yet have no total then, and are not held
+        against the provider's limits. The passes that follow the plan ask the provider in any case.
     type: bool
     default: true
   wait:

@@ -179,6 +179,10 @@ options:
     description:
       - Whether the provider is asked what is there, so that drift is part of the plan. One that does not answer is
         named in a warning.
+      - A cluster that has never been ready, such as a new pool's, is not looked at, since nothing of it can have
+        drifted. The provider account is asked where nodes can be if that was not read yet.
+      - With V(false) the plan asks nobody, nor does it with O(state=absent). The passes that follow it ask the provider
+        in any case.
     type: bool
     default: true
   wait:

@@ -266,11 +266,14 @@ def test_a_document_that_cannot_be_used_is_told_in_words_and_not_in_a_traceback(
     bad = {
         "invalid.json": (
             b'{"version": 1, "pools": [{"name": "x"}], "foo": 1}',
-            "pools[0].gpuModel: is required, and is not there\nfoo: unknown key; known here: pools, ",
+            "\ninvalid.json: pools[0].gpuModel: is required, and is not there\ninvalid.json: foo: unknown key; ",
         ),
-        "cut.json": (b'{"version": 1,', "line 1"),
-        "surprise.yml": (b"version: 1\nsites:\n  - name: no\n", "sites[0].name: YAML readers differ on a plain no"),
-        "list.yml": (b"- 1\n", "expected a FleetConfig (a mapping) in list.yml"),
+        "cut.json": (b'{"version": 1,', "cut.json: not JSON: "),
+        "surprise.yml": (
+            b"version: 1\nsites:\n  - name: no\n",
+            "surprise.yml: sites[0].name: YAML readers differ ",
+        ),
+        "list.yml": (b"- 1\n", "list.yml: expected a FleetConfig (a mapping)"),
         "binary.json": (b'{"version": "\xff\xfe"}', "binary.json is not UTF-8 text"),
         "long.yml": (b"#" * (17 * 1024 * 1024), "long.yml is too large: a document has at most 16 MiB"),
         "nul.json": (b"\0", "not JSON: "),

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from ansible_collections.better_compute.fleet.plugins.doc_fragments.fleet import ModuleDocFragment
+
 CHECKOUT = Path(__file__).resolve().parents[2]
 HEADER = (
     "# Copyright (c) 2026 better_compute.fleet contributors\n"
@@ -92,3 +94,9 @@ def test_what_modules_and_the_wheel_need_is_what_the_lock_was_made_from() -> Non
     runtime = requirements("requirements/runtime.in")
     assert requirements("meta/ee-requirements.txt") - runtime == set()
     assert set(project["dependencies"]) - runtime == set()
+
+
+def test_the_modules_pages_name_every_library_that_modules_need_and_its_oldest_version() -> None:
+    told = yaml.safe_load(ModuleDocFragment.DOCUMENTATION)["requirements"]
+    assert {line.partition(" (")[0].replace(" ", "") for line in told} == requirements("meta/ee-requirements.txt")
+    assert len(told) == len(set(told))

@@ -178,3 +178,17 @@ def test_what_has_more_entries_than_any_request_is_not_looked_at_further(field: 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'"a"', b"null", b"{\xff}", b'{"a": NaN}', b"[" * 10_000])
 def test_what_is_no_json_object_is_invalid(caller: ApiClient, content: bytes) -> None:
     assert caller.call(CREATE, content).told == (400, "INVALID_INPUT")
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"", "an empty body"),
+        (b"tenantId=acme", "what is no JSON: expected "),
+        (b"[]", "a list"),
+    ],
+)
+def test_a_body_that_is_no_object_is_told_what_was_expected(caller: ApiClient, content: bytes, found: str) -> None:
+    reply = caller.call("kubernetesClusters/get", content)
+    assert reply.told == (400, "INVALID_INPUT")
+    assert reply.body["message"].startswith(f"expected a JSON object with tenantId, clusterId; found {found}")

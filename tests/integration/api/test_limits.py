@@ -66,13 +66,22 @@ def test_the_body_of_somebody_without_a_token_is_not_waited_for(api: ApiServer) 
 def test_another_verb_is_no_call_and_the_right_one_is_told(caller: ApiClient, verb: str) -> None:
     reply = caller.ask(verb, f"/api/compute/{LIST}")
     assert (reply.told, reply.headers["allow"]) == ((405, "INVALID_INPUT"), "POST")
+    assert reply.body["message"] == "this method is not allowed here: use POST"
+
+
+def test_what_is_only_read_says_so(caller: ApiClient) -> None:
+    reply = caller.ask("POST", "/healthz", {})
+    assert (reply.told, reply.headers["allow"]) == ((405, "INVALID_INPUT"), "GET, HEAD")
+    assert reply.body["message"] == "this method is not allowed here: use GET or HEAD"
 
 
 @pytest.mark.parametrize(
     "path", ["/", "/api", "/api/compute/kubernetesClusters/list/", "/v1/join", "/docs", "/status/"]
 )
 def test_what_is_not_there_is_not_found(caller: ApiClient, path: str) -> None:
-    assert caller.ask("POST", path, {}).told == (404, "NOT_FOUND")
+    reply = caller.ask("POST", path, {})
+    assert reply.told == (404, "NOT_FOUND")
+    assert reply.body["message"] == "this path is unknown: /api/openapi.json describes all that there are"
 
 
 def test_a_sign_of_life_and_the_description_are_for_everybody(api: ApiServer) -> None:
@@ -101,8 +110,9 @@ def test_without_its_section_there_is_no_api(desk: Desk, certificate: Certificat
 
 
 def test_an_address_that_is_taken_is_told(desk: Desk, api: ApiServer, certificate: Certificate) -> None:
-    with pytest.raises(CannotListen, match=f"the API cannot listen on 127.0.0.1:{api.port}"):
+    with pytest.raises(CannotListen, match=f"the API cannot listen on 127.0.0.1:{api.port}") as refused:
         ApiServer(session=desk.session, certificate=certificate, host="127.0.0.1", port=api.port)
+    assert "or set another listen_port in [api] of the settings" in str(refused.value)
 
 
 def test_an_empty_section_is_an_api_on_loopback(tmp_path: Path) -> None:

@@ -140,11 +140,32 @@ class TestForm:
         for path in ("/", "/v1", "/v1/join/", "/v2/join", "/v1/%2e%2e/join"):
             reply = client.call(path, {}, bearer="x")
             assert (reply.status, reply.code) == (404, "NOT_FOUND")
+            calls = "/v1/join, /v1/heartbeat, /v1/bookings"
+            assert reply.body["message"].startswith(f"this path is unknown: bcd's calls are POST {calls}")
 
     def test_another_method_is_refused(self, client: WireClient) -> None:
         for method in ("GET", "PUT", "DELETE"):
             reply = client.call("/v1/heartbeat", {}, bearer="x", method=method)
             assert (reply.status, reply.code) == (405, "INVALID_INPUT")
+            assert reply.body["message"] == "this method is not allowed here: use POST"
+            assert {name.lower(): value for name, value in reply.headers.items()}["allow"] == "POST"
+
+    @pytest.mark.parametrize(
+        ("body", "found"),
+        [
+            (b"", "an empty body"),
+            (b" ", "an empty body"),
+            (b"nodeId=x", "what is no JSON: expected "),
+            (b"[]", "something else"),
+        ],
+    )
+    def test_a_body_that_is_no_object_is_told_what_was_expected(
+        self, client: WireClient, body: bytes, found: str
+    ) -> None:
+        reply = client.call("/v1/bookings", body, bearer="x" * 43)
+        assert (reply.status, reply.code) == (400, "INVALID_INPUT")
+        expected = "expected a JSON object with nodeId, version, waitSeconds"
+        assert reply.body["message"].startswith(f"{expected}; found {found}")
 
     def test_properties_of_the_future_are_ignored(self, client: WireClient, token: str) -> None:
         assert client.join(token=token, colour="blue").status == 200

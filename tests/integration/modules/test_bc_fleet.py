@@ -136,6 +136,7 @@ def test_a_bad_document_is_refused_with_all_its_problems_and_their_paths(modules
     paths = {problem["path"] for problem in refused["problems"]}
     assert {"sites[0].name", "pools[0].policy.substrate.flavors[1].nodes", "sandboxTemplates"} <= paths
     assert all(problem["message"] in refused["msg"] for problem in refused["problems"])
+    assert all(line.startswith("config: ") for line in refused["msg"].splitlines())
     assert "exception" not in refused
 
 
@@ -145,4 +146,7 @@ def test_a_file_on_the_target_is_read_there(modules: Modules, tmp_path: Path) ->
     assert modules.run("bc_fleet", check=True, src=str(file), remote_src=True)["changed"]
     missing = modules.run("bc_fleet", check=True, src=str(tmp_path / "none.json"), remote_src=True)
     assert missing["code"] == "INVALID_INPUT"
-    assert "none.json cannot be read" in missing["msg"]
+    assert missing["msg"] == f"{tmp_path / 'none.json'} cannot be read: No such file or directory"
+    file.write_text(json.dumps(put(document(), "sites.0.name", "münchen")))
+    wrong = modules.run("bc_fleet", check=True, src=str(file), remote_src=True)
+    assert wrong["msg"].startswith(f"{file}: sites[0].name: ")

@@ -96,18 +96,23 @@ def test_settings_without_an_agent_are_one_problem_and_not_one_for_each_pool(mak
     fleet = make_fleet(BC_FLEET_AGENT_IMAGE="", BC_FLEET_AGENT_GATEWAY_URL="", BC_FLEET_AGENT_PINS="")
     fleet.apply(document())
     fleet.live(minutes=1)
-    [missing] = not_ok(fleet)
+    [missing, not_ready] = not_ok(fleet)
+    assert (not_ready.about, not_ready.verdict) == ("pools", Verdict.WARNING)
     assert (missing.about, missing.verdict) == ("agent", Verdict.PROBLEM)
     assert missing.code == "kubernetes.substrate-agent-missing"
     assert missing.message.startswith("gpu-fleet: kubernetes.substrate-agent-missing: ")
     unknown = [check for check in check_fleet(fleet.session, wrong={"agent"}) if check.verdict != Verdict.OK]
-    assert [(check.about, check.verdict) for check in unknown] == [("agent", Verdict.NOT_CHECKED)]
+    assert [(check.about, check.verdict) for check in unknown] == [
+        ("agent", Verdict.NOT_CHECKED),
+        ("pools", Verdict.WARNING),
+    ]
 
 
 def test_a_pool_that_is_due_and_that_nobody_works_on_says_that_no_daemon_runs(fleet: Fleet) -> None:
     fleet.apply(document())
     fleet.scene.clock.advance(timedelta(minutes=6).total_seconds())
-    [overdue] = not_ok(fleet)
+    overdue, not_ready = not_ok(fleet)
+    assert (not_ready.verdict, not_ready.message) == (Verdict.WARNING, "0 of 1 are ready; not gpu-fleet (pending)")
     assert (overdue.about, overdue.verdict) == ("passes", Verdict.PROBLEM)
     assert overdue.message.startswith("due since ")
     assert overdue.message.endswith(" UTC or later, and nobody is at work: pool gpu-fleet")
@@ -119,7 +124,8 @@ def test_a_pool_in_error_is_a_problem_with_its_message(fleet: Fleet) -> None:
     fleet.scene.engine.faults.add("aws", "eks.CreateCluster", refused, times=None)
     fleet.apply(document())
     fleet.live(minutes=2)
-    [error] = not_ok(fleet)
+    error, not_ready = not_ok(fleet)
+    assert (not_ready.verdict, not_ready.message) == (Verdict.WARNING, "0 of 1 are ready; not gpu-fleet (error)")
     assert (error.about, error.verdict) == ("pool gpu-fleet", Verdict.PROBLEM)
     assert error.message.startswith("in error: ")
     assert "the role is no good" in error.message

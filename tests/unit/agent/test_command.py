@@ -14,6 +14,7 @@ from pathlib import Path
 
 from ansible_collections.better_compute.fleet.tests.support.bcd_bench import Bench, bench
 from ansible_collections.better_compute.fleet.tests.support.gateway_double import HEARTBEAT
+from bcd.settings import Variable
 
 AGENT = Path(__file__).parents[3] / "agent"
 
@@ -35,6 +36,17 @@ async def _wrong_environment() -> None:
 
 def test_a_wrong_environment_ends_at_once_and_names_every_problem() -> None:
     asyncio.run(_wrong_environment())
+
+
+async def _help() -> str:
+    process = await _start("--help", {})
+    out, err = await process.communicate()
+    assert (process.returncode, err) == (0, b"")
+    return out.decode()
+
+
+def test_the_help_lists_the_environment() -> None:
+    assert asyncio.run(_help()).endswith(f"\nenvironment variables:\n{Variable.table()}\n")
 
 
 async def _whole_life(b: Bench) -> None:

@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from ansible_collections.better_compute.fleet.tests.support.pages import CHECKOUT, keyed_rows
 from bcd.errors import SettingsError
-from bcd.settings import read_settings
+from bcd.settings import Variable, read_settings
 
 PIN = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
 
@@ -75,3 +77,30 @@ def test_what_makes_no_sense_is_named_with_what_was_expected(name: str, value: s
     assert raised.value.problems[0].startswith(f"{name}: ")
     assert told in raised.value.problems[0]
     assert "pw" not in str(raised.value)
+
+
+class _Asked(dict[str, str]):
+    """An environment that remembers what was asked of it."""
+
+    def __init__(self, held: dict[str, str]) -> None:
+        super().__init__(held)
+        self.names: set[str] = set()
+
+    def get(self, name: str, default: object = None) -> Any:
+        self.names.add(name)
+        return super().get(name, default)
+
+
+def test_what_the_help_lists_is_what_is_read_and_says_what_is_required() -> None:
+    asked = _Asked(GOOD)
+    read_settings(asked)
+    assert asked.names == {one.name for one in Variable}
+    assert {one.name for one in Variable if one.value.startswith("required: ")} == set(GOOD)
+    lines = Variable.table().splitlines()
+    assert [line.split()[0] for line in lines] == [one.name for one in Variable]
+    assert max(map(len, lines)) <= 120
+
+
+def test_the_agents_page_has_every_variable_and_no_other() -> None:
+    rows = keyed_rows(CHECKOUT / "agent" / "README.md")
+    assert [name for name in rows if name.startswith("BCD_")] == [one.name for one in Variable]

@@ -11,6 +11,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.ansible
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     Code,
     InvalidInput,
+    InvalidSettings,
     OperationError,
     Problem,
     Throttled,
@@ -22,6 +23,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     [
         ("boto3", "boto3"),
         ("botocore.exceptions", "boto3"),
+        ("cryptography.hazmat", "cryptography"),
         ("kubernetes.client", "kubernetes"),
         ("psycopg", "psycopg"),
         ("pydantic", "pydantic"),
@@ -49,3 +51,11 @@ def test_an_error_is_told_with_its_code_and_every_problem() -> None:
         "code": "INVALID_INPUT",
         "problems": [{"path": "a.b", "message": "expected c"}, {"path": "", "message": "expected d"}],
     }
+
+
+def test_what_is_wrong_with_the_settings_is_told_of_them_and_of_a_document_with_its_file() -> None:
+    problems = [Problem(path="a.b", message="expected c"), Problem(path="", message="x.json is not UTF-8 text")]
+    assert failure(InvalidSettings(problems[:1]))["msg"] == "the settings are not right:\na.b: expected c"
+    told = failure(InvalidInput(problems, source="x.json"))
+    assert told["msg"] == "x.json: a.b: expected c\nx.json is not UTF-8 text"
+    assert told["problems"][0] == {"path": "a.b", "message": "expected c"}

@@ -13,8 +13,8 @@ import pytest
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.cluster.manifests import agent_manifests
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.agent import AgentSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId
-from bcd.command import DEVICE_PLUGINS
 from bcd.device_plugin.contents import DRIVER_MOUNT
+from bcd.settings import DEVICE_PLUGINS
 
 POOL = PoolId("pool_01k00000000000000000000000")
 LABEL = "better-compute.dev/substrate-pool"

@@ -82,7 +82,21 @@ def test_a_certificate_that_cannot_be_read_is_named(settings: Path, capsys: pyte
     missing = settings.parent / "missing.pem"
     settings.write_text(settings.read_text() + f'certificate_file = "{missing}"\nkey_file = "{missing}"\n')
     assert main(["certificate", "--settings", str(settings)]) == 2
-    assert f"{missing}: No such file or directory" in capsys.readouterr().err
+    where = "the gateway's certificate ([gateway] certificate_file)"
+    assert f"{where}: {missing}: No such file or directory" in capsys.readouterr().err
+    missing.write_text("no PEM")
+    assert main(["certificate", "--settings", str(settings)]) == 2
+    assert f"{where}: {missing} is none: " in capsys.readouterr().err
+
+
+def test_a_state_folder_that_cannot_be_made_is_named_with_its_key(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    file = tmp_path / "fleet.toml"
+    file.write_text(f'[gateway]\nstate_dir = "{tmp_path / "file" / "state"}"\n')
+    assert main(["certificate", "--settings", str(file)]) == 2
+    assert f"([gateway] state_dir): {tmp_path / 'file' / 'state'}: Not a directory" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["run", "once", "status", "nodes", "migrate", "certificate"])
@@ -174,6 +188,7 @@ def test_an_address_that_is_taken_is_named(settings: Path, capsys: pytest.Captur
     assert main(["run", "--settings", str(settings)]) == 1
     told = capsys.readouterr()
     assert "the gateway cannot listen on 192.0.2.1:8443: Cannot assign requested address" in told.err
+    assert "(set a listen_host of this host in [gateway] of the settings)" in told.err
     assert told.out == ""
 
 
@@ -186,7 +201,9 @@ def test_a_key_of_another_certificate_is_named(settings: Path, capsys: pytest.Ca
     settings.write_text(settings.read_text() + lines)
     capsys.readouterr()
     assert main(["run", "--settings", str(settings)]) == 2
-    assert "the gateway's certificate" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert f"its key {key_file} cannot be used: " in told
+    assert "([gateway] certificate_file and key_file, " in told
 
 
 def test_a_fault_is_told_by_kind_and_place_and_not_by_its_text(
@@ -231,7 +248,9 @@ def test_a_person_is_told_in_words_whatever_the_log_is(settings: Path, capsys: p
     assert capsys.readouterr().out == "The database now has this version's schema.\n"
     settings.write_text(settings.read_text() + "[reconcile]\nworkers = 0\n")
     assert main(["status", "--settings", str(settings)]) == 2
-    assert capsys.readouterr().err.startswith("bc-fleetd: the settings are not right:\n  reconcile.workers: ")
+    told = capsys.readouterr().err
+    assert told.startswith("bc-fleetd: the settings are not right:\n  reconcile.workers: ")
+    assert told.endswith(f" (from {settings})\n")
 
 
 def test_arguments_that_make_no_sense_end_with_two(capsys: pytest.CaptureFixture[str]) -> None:
@@ -240,3 +259,13 @@ def test_arguments_that_make_no_sense_end_with_two(capsys: pytest.CaptureFixture
             main(arguments)
         assert ended.value.code == 2
     assert "usage: bc-fleetd" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["run", "status", "plan", "events", "token list"])
+def test_the_help_of_each_command_names_every_place_of_the_settings(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main([*command.split(), "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "else what BC_FLEET_SETTINGS names, else /etc/better-compute/fleet.toml where there is one" in told

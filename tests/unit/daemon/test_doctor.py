@@ -171,7 +171,10 @@ def test_a_certificate_of_ones_own_that_is_not_there_is_a_problem(desk: Desk) ->
     missing = desk.folder / "missing.pem"
     desk.write(f'certificate_file = "{missing}"\nkey_file = "{missing}"\n')
     [check] = desk.doctor()[1]["certificate"]
-    assert (check["verdict"], check["message"]) == ("problem", f"{missing}: No such file or directory")
+    assert (check["verdict"], check["message"]) == (
+        "problem",
+        f"[gateway] certificate_file: {missing}: No such file or directory",
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from google.auth import _default as google_default
+from google.auth.compute_engine import _metadata as google_metadata
 
 from ansible_collections.better_compute.fleet.daemon.logs import JsonLines, Logfmt, log_to_stderr
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import LogSettings
@@ -187,3 +189,16 @@ def test_a_test_leaves_the_log_as_it_found_it() -> None:
         log_to_stderr(LogSettings(level="error"), debug=False)
         assert (root.level, library.level) == (logging.ERROR, logging.ERROR)
     assert (root.handlers, root.level, library.level) == before
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_googles_tries_to_find_a_credential_are_not_told_and_its_errors_are(
+    debug: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log_to_stderr(LogSettings(), debug=debug)
+    for module in (google_default, google_metadata):
+        module._LOGGER.warning("Compute Engine Metadata server unavailable on attempt 1 of 3")
+        module._LOGGER.error("something is wrong")
+    told = capsys.readouterr().err
+    assert "unavailable" not in told
+    assert told.count("something is wrong") == 2

@@ -18,7 +18,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import fleet
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
-from ansible_collections.better_compute.fleet.tests.support.fleet_documents import EXAMPLE, example, put
+from ansible_collections.better_compute.fleet.tests.support.fleet_documents import EXAMPLE, example, on_account, put
 
 Printed = pytest.CaptureFixture[str]
 
@@ -120,6 +120,28 @@ def test_every_problem_of_a_document_is_a_line_with_file_and_path(tmp_path: Path
 def test_a_file_that_cannot_be_read_ends_with_two(tmp_path: Path, capsys: Printed) -> None:
     assert main(["plan", str(tmp_path / "none.json")]) == 2
     assert capsys.readouterr().err.endswith("none.json: cannot be read: No such file or directory\n")
+
+
+def test_what_a_plan_refuses_is_told_of_the_document_and_not_of_the_settings(
+    capsys: Printed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = example()
+    flavors = data["pools"][0]["policy"]["substrate"]["flavors"]
+    flavors[:] = [flavors[0] | {"name": f"f{number}"} for number in range(11)]
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(data).encode())))
+    assert main(["plan", "--no-refresh", "-"]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert told == [
+        "bc-fleetd: standard input: pools[0].policy.substrate.flavors: pool gpu-fleet: 11 node pools; "
+        "a cluster has at most 10"
+    ]
+    name = "a-flavor-whose-name-is-longer-than-what-google-takes"
+    data = on_account("gcp", "us-central1", {"name": name})
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(json.dumps(data).encode())))
+    assert main(["plan", "--no-refresh", "-"]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == "bc-fleetd: the document is not valid:"
+    assert told[1].startswith("standard input: pools[0].policy.substrate.flavors[0].name: ")
 
 
 def test_standard_input_is_taken(capsys: Printed, monkeypatch: pytest.MonkeyPatch) -> None:

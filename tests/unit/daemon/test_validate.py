@@ -84,7 +84,7 @@ def test_standard_input_is_taken_as_json_or_yaml(
 ) -> None:
     hand_over(monkeypatch, content)
     assert main(["validate", "-"]) == 0
-    assert capsys.readouterr().out == "-: valid\n"
+    assert capsys.readouterr().out == "standard input: valid\n"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,8 @@ def test_standard_input_that_is_no_document_is_told_so_without_a_traceback(
     hand_over(monkeypatch, content)
     assert main(["validate", "-"]) == 1
     told = capsys.readouterr()
-    assert told.out.startswith("-: ")
+    assert all(line.startswith("standard input") for line in told.out.splitlines())
+    assert told.out.count("standard input") == len(told.out.splitlines())
     assert told.err == ""
 
 

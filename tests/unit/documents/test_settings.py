@@ -17,7 +17,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
     unknown_variables,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.agent import AgentSettings
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
+    InvalidInput,
+    InvalidSettings,
+)
 
 PIN = base64.b64encode(bytes(32)).decode()
 
@@ -131,11 +134,12 @@ def test_every_problem_is_told_at_once_with_the_variable_it_came_from(file: Path
             "BC_FLEET_GATEWAY_KEY_FILE": "/key.pem",
         },
     )
-    assert told["reconcile.wokers"] == "unknown key; did you mean workers?"
+    assert told["reconcile.wokers"] == f"unknown key; did you mean workers? (from {file})"
     assert told["reconcile.workers"].endswith('found the string "many" (from BC_FLEET_RECONCILE_WORKERS)')
     assert told["agent.gateway_url"] == "expected an https URL (from BC_FLEET_AGENT_GATEWAY_URL)"
     assert told["BC_FLEET_STORE_URL"].startswith("unknown variable; known here: BC_FLEET_STORE_DATABASE_URL")
-    assert "unheard" in told
+    assert told["unheard"].endswith(f"(from {file})")
+    assert told["gateway"].endswith(f"give both or none (from {file})")
 
 
 def test_a_wrong_item_of_a_list_is_told_with_the_variable_it_came_from(file: Path) -> None:
@@ -152,7 +156,23 @@ def test_a_certificate_goes_with_its_key(file: Path) -> None:
 
 def test_an_agent_section_without_pins_is_refused() -> None:
     (message,) = problems_of_environment({"BC_FLEET_AGENT_IMAGE": "bcd", "BC_FLEET_AGENT_GATEWAY_URL": "https://h"})
-    assert message == "agent.pins: is required, and is not there"
+    nowhere = "there is no settings file, and no BC_FLEET_AGENT_PINS"
+    assert message == f"agent.pins: is required, and is not there ({nowhere})"
+
+
+def test_each_problem_names_where_the_value_came_from(tmp_path: Path) -> None:
+    file = tmp_path / "fleet.toml"
+    file.write_text('store = 1\noperator = 1\n[agent]\nimage = "bcd"\npins = ["short"]\n[log]\nlevel = "info"\n')
+    told = problems(file, {"BC_FLEET_LOG_LEVEL": "loud", "BC_FLEET_GATEWAY_KEY_FILE": "/key.pem"})
+    for path in ("store", "operator", "agent.pins[0]"):
+        assert told[path].endswith(f" (from {file})"), path
+    assert told["agent.gateway_url"].endswith(f" (neither in {file} nor as BC_FLEET_AGENT_GATEWAY_URL)")
+    assert told["log.level"].endswith(" (from BC_FLEET_LOG_LEVEL)")
+    assert told["gateway"].endswith(" (from BC_FLEET_GATEWAY_…)")
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings(environ={}, database_url="mysql://fleet:hunter2@db/fleet")
+    assert str(caught.value).endswith(" (from the option database_url)")
+    assert "hunter2" not in str(caught.value)
 
 
 def problems_of_environment(environ: dict[str, str]) -> list[str]:

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import threading
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.agent import AgentSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Check, Verdict
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import Listening
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.permissions import ApiToken
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import ClusterOutputs
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ClusterState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
+    ClusterState,
+    SubstrateState,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.at_once import ask_all
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.endpoints import (
     check_endpoints,
@@ -25,18 +30,25 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     check_clusters,
     check_due_times,
     check_gateway_mark,
+    check_pools,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.views import ClusterView
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
 from ansible_collections.better_compute.fleet.tests.support import rows
 
 NOW = rows.START + timedelta(hours=1)
+AGENT = AgentSettings(image="registry.example/bcd:1", gateway_url="https://fleet.example:8443", pins=("a pin",))
 
 
-def pool() -> SubstrateView:
-    record = rows.pool()
-    substrate = rows.substrate(record.id, rows.cluster(record.id))
-    return SubstrateView(pool=record.name, provider="aws", account="aws-main", record=substrate, ready=True)
+def pool(name: str = "gpu-fleet", *, ready: bool = True, **different: Any) -> SubstrateView:
+    record = rows.pool(name=name)
+    substrate = rows.substrate(record.id, rows.cluster(record.id), **different)
+    return SubstrateView(pool=record.name, provider="aws", account="aws-main", record=substrate, ready=ready)
+
+
+def pools_told(*views: SubstrateView, agent: AgentSettings | None = AGENT) -> dict[str, Check]:
+    """What the doctor says of pools, by what it is about."""
+    return {check.about: check for check in check_pools(views, agent=agent, agent_known=True, now=NOW)}
 
 
 def heard(**ago: float) -> Listening:
@@ -142,3 +154,46 @@ def test_an_api_is_called_by_whoever_has_a_token_that_is_live(tokens: list[ApiTo
     check = check_api_tokens(tokens, now=NOW)
     assert check.verdict == verdict
     assert ("`bc-fleetd token create`" in check.cure) == (verdict != Verdict.OK)
+
+
+def test_it_is_said_which_of_the_two_is_well_with_the_agent() -> None:
+    assert pools_told()["agent"].message == "the settings say how bcd is run"
+    assert pools_told(pool())["agent"].message == "the settings say how bcd is run"
+    nobody = pools_told(agent=None)["agent"]
+    assert nobody.message == "the settings do not say how bcd is run, and no pool asks for it"
+    assert nobody.verdict == Verdict.OK
+    assert pools_told(pool(), agent=None)["agent"].verdict == Verdict.PROBLEM
+
+
+def test_nodes_have_joined_only_where_some_are_listed() -> None:
+    assert pools_told()["nodes"].message == "no Nodes are listed yet"
+    assert pools_told(pool())["nodes"].message == "no Nodes are listed yet"
+    assert pools_told(pool(), pool("other", nodes_listed=2, nodes_joined=2))["nodes"].message == "all have joined"
+    some = pool(nodes_listed=2, nodes_joined=1, waiting_nodes=1, waiting_since=NOW)
+    assert pools_told(some)["nodes"].message.startswith("1 have yet to join")
+
+
+@pytest.mark.parametrize(
+    ("views", "verdict", "message"),
+    [
+        ([], Verdict.OK, "none has a substrate"),
+        ([pool("a"), pool("b")], Verdict.OK, "2 of 2 are ready"),
+        (
+            [pool("a"), pool("b", ready=False), pool("c", ready=False, state=SubstrateState.DELETING)],
+            Verdict.WARNING,
+            "1 of 3 are ready; not b (pending), c (deleting)",
+        ),
+        ([pool("a", ready=False, state=SubstrateState.READY)], Verdict.WARNING, "0 of 1 are ready; not a (changing)"),
+        (
+            [pool(f"p{number}", ready=False) for number in range(7)],
+            Verdict.WARNING,
+            "0 of 7 are ready; not p0 (pending), p1 (pending), p2 (pending), p3 (pending), p4 (pending) and 2 more",
+        ),
+    ],
+)
+def test_fewer_ready_pools_than_there_are_is_a_warning(
+    views: list[SubstrateView], verdict: Verdict, message: str
+) -> None:
+    check = pools_told(*views)["pools"]
+    assert (check.verdict, check.message) == (verdict, message)
+    assert bool(check.cure) == (verdict == Verdict.WARNING)

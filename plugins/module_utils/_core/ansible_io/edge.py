@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 from ansible.module_utils.basic import AnsibleModule, missing_required_lib
 
 from ..documents.settings import load_settings
-from ..model.errors import FleetError, InvalidInput, OperationError
+from ..model.errors import FleetError, InvalidInput, InvalidSettings, OperationError
 from ..model.libraries import library_of
 from ..operations.own_process import begin_process
 from ..operations.session import Drivers, Session, no_drivers, open_session
@@ -101,7 +101,8 @@ def missing(error: ImportError) -> str | None:
 
 def failure(error: FleetError) -> dict[str, Any]:
     """An error as a module's failed result: msg, the API's code where there is one, and each problem with its path."""
-    result: dict[str, Any] = {"msg": str(error)}
+    said = "the settings are not right:\n" if isinstance(error, InvalidSettings) else ""
+    result: dict[str, Any] = {"msg": f"{said}{error}"}
     if isinstance(error, OperationError):
         result["code"] = str(error.code)
     if isinstance(error, InvalidInput):

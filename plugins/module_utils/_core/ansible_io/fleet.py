@@ -11,6 +11,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from ..documents.load import load_file, parse_document
+from ..model.errors import OperationError
 from ..operations import fleet
 from ..operations.drivers import drivers
 from ..operations.session import Session
@@ -51,16 +52,19 @@ def _describe(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
 
 def _converge(module: AnsibleModule, session: Session) -> Mapping[str, Any]:
     params = module.params
-    data = params["config"] if params["config"] is not None else load_file(params["src"])
+    data, source = params["config"], "config" if params["src"] is None else params["src"]
     # Not told back with the result: it is long, and where it comes from a vault file it is not for every log.
     params["config"] = None
     timeout = wait_timeout(params)
-    planned = fleet.plan_fleet(
-        session,
-        parse_document(data),
-        prune=params["prune"],
-        refresh=params["refresh"],
-        absent=params["state"] == "absent",
-    )
+    try:
+        planned = fleet.plan_fleet(
+            session,
+            parse_document(load_file(source) if data is None else data),
+            prune=params["prune"],
+            refresh=params["refresh"],
+            absent=params["state"] == "absent",
+        )
+    except OperationError as error:
+        raise error.of(source) from None
     result, views = carry_out(module, session, planned, timeout=timeout)
     return result if views is None else {**result, "substrates": told(views)}

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..model.agent import AgentSettings
-from ..model.errors import InvalidInput, Problem
+from ..model.errors import InvalidSettings, Problem
 from .setting_keys import OPERATOR, SECTIONS, Key, key_problems
 from .spelling import KeyPath, path_text
 from .wording import found, unknown_key
@@ -124,7 +124,7 @@ class ReadSettings:
 
     Attributes:
         settings: with defaults in the place of what is wrong.
-        problems: all that is wrong: the key (`reconcile.workers`) and, where it came from there, the variable.
+        problems: all that is wrong: the key (`reconcile.workers`) and where it came from: the file or the variable.
         wrong: the sections (and `operator`) that are not as somebody wanted them: `settings` does not tell of them.
     """
 
@@ -144,11 +144,11 @@ def load_settings(
         database_url: wins over file and environment: a module's own option.
 
     Raises:
-        InvalidInput: every problem at once, as :class:`ReadSettings` has them.
+        InvalidSettings: every problem at once, as :class:`ReadSettings` has them.
     """
     read = read_settings(path, environ=environ, database_url=database_url)
     if read.problems:
-        raise InvalidInput(read.problems)
+        raise InvalidSettings(read.problems)
     return read.settings
 
 
@@ -163,21 +163,23 @@ def read_settings(
     values: dict[str, Any] = {}
     try:
         values = _from_file(path, environ)
-    except InvalidInput as error:
+    except InvalidSettings as error:
         # Whatever stands in it is not known: nothing is at its default.
         problems += error.problems
         wrong |= known
     unreadable = bool(problems)
-    unknown, came_from = _from_environment(values, environ)
+    file = settings_file(path, environ=environ)
+    came_from = _places(values, str(file))
+    unknown, variables = _from_environment(values, environ)
+    came_from |= variables
     problems += (problem for _section, problem in unknown)
     wrong |= {section for section, _problem in unknown}
     if database_url:
         _put(values, "store", "database_url", database_url)
-        came_from.pop("store.database_url", None)
+        came_from["store.database_url"] = "from the option database_url"
     for at, message in _wrong(values, whole=not unreadable):
-        variable = came_from.get(path_text(at[:_KEY_PARTS]))
-        told = f"{message} (from {variable})" if variable else message
-        problems.append(Problem(path=path_text(at), message=told))
+        place = came_from.get(path_text(at[:_KEY_PARTS])) or _looked_for(at, file)
+        problems.append(Problem(path=path_text(at), message=f"{message} ({place})"))
         # A name that is unknown may be any section's that is not there.
         wrong |= {str(at[0])} if at[0] in known else known - set(values)
     sound = {name: value for name, value in values.items() if name in known - wrong}
@@ -229,6 +231,20 @@ def _wrong(values: Mapping[str, Any], *, whole: bool) -> Iterator[tuple[KeyPath,
     yield from (((name,), unknown_key(name, known)) for name in values if name not in known)
 
 
+def _places(values: Mapping[str, Any], file: str) -> dict[str, str]:
+    """Section or key -> where it came from, of what a file holds."""
+    keys = ((name, key) for name, given in values.items() if isinstance(given, dict) for key in given)
+    return {path_text(at): f"from {file}" for at in (*((name,) for name in values), *keys)}
+
+
+def _looked_for(at: KeyPath, file: Path | str | None) -> str:
+    """Where a key that is nowhere was looked for, or a section that variables alone make."""
+    variable = _PREFIX + "_".join(str(part) for part in at[:_KEY_PARTS]).upper()
+    if len(at) < _KEY_PARTS:
+        return f"from {variable}_…"
+    return f"neither in {file} nor as {variable}" if file else f"there is no settings file, and no {variable}"
+
+
 def settings_file(path: Path | str | None = None, *, environ: Mapping[str, str] | None = None) -> Path | str | None:
     """The file that the settings are read from, as the module's docstring says; None for none."""
     environ = os.environ if environ is None else environ
@@ -252,8 +268,8 @@ def _from_file(path: Path | str | None, environ: Mapping[str, str]) -> dict[str,
         raise _unusable(f"the settings file {chosen} is not TOML: {error}") from None
 
 
-def _unusable(message: str) -> InvalidInput:
-    return InvalidInput([Problem(path="", message=message)])
+def _unusable(message: str) -> InvalidSettings:
+    return InvalidSettings([Problem(path="", message=message)])
 
 
 def _from_environment(
@@ -262,13 +278,13 @@ def _from_environment(
     """Lay the environment over `values`.
 
     Returns:
-        What is wrong with its names, each with the section, and key -> variable for the rest.
+        What is wrong with its names, each with the section, and key -> from which variable, for the rest.
     """
     problems: list[tuple[str, Problem]] = []
     came_from: dict[str, str] = {}
     if environ.get(f"{_PREFIX}OPERATOR"):
         values["operator"] = environ[f"{_PREFIX}OPERATOR"]
-        came_from["operator"] = f"{_PREFIX}OPERATOR"
+        came_from["operator"] = f"from {_PREFIX}OPERATOR"
     for section, keys in SECTIONS.items():
         prefix = f"{_PREFIX}{section.upper()}_"
         for variable in sorted(name for name in environ if name.startswith(prefix) and environ[name]):
@@ -280,7 +296,7 @@ def _from_environment(
                 problems.append((section, Problem(path=variable, message=message)))
                 continue
             _put(values, section, key, _typed(environ[variable], known))
-            came_from[f"{section}.{key}"] = variable
+            came_from[f"{section}.{key}"] = f"from {variable}"
     return problems, came_from
 
 

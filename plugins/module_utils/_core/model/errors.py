@@ -8,6 +8,7 @@
     FleetError
     ├── OperationError            told to a caller, with one of the API's codes
     │   └── InvalidInput          … INVALID_INPUT with every problem and its path
+    │       └── InvalidSettings   … of the deployment's settings
     ├── ProviderError             typed by what the caller should do next, never by text
     │   ├── Throttled             come again, later
     │   ├── Unavailable           come again
@@ -67,6 +68,10 @@ class OperationError(FleetError):
         super().__init__(message)
         self.code = code
 
+    def of(self, source: str) -> OperationError:
+        """The error with what it is about in each line: a file, an option, `standard input`."""
+        return OperationError(self.code, "\n".join(f"{source}: {line}" for line in str(self).splitlines()))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -83,14 +88,32 @@ class Problem:
     def __str__(self) -> str:
         return f"{self.path}: {self.message}" if self.path else self.message
 
+    def of(self, source: str) -> str:
+        """The problem in one line that names what it is a problem of: a file, an option, `standard input`."""
+        text = str(self)
+        return text if text.startswith(f"{source} ") else f"{source}: {text}"
+
 
 class InvalidInput(OperationError):
     """Every problem of a document or call at once."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        """Keep the problems; the text is one line for each."""
-        super().__init__(Code.INVALID_INPUT, "\n".join(str(problem) for problem in problems))
+    def __init__(self, problems: Sequence[Problem], *, source: str = "") -> None:
+        """Keep the problems; the text is one line for each.
+
+        Arguments:
+            source: what a person wrote it in, named in each line: a file, an option. Empty where nobody has to ask.
+        """
+        lines = [problem.of(source) if source else str(problem) for problem in problems]
+        super().__init__(Code.INVALID_INPUT, "\n".join(lines))
         self.problems = tuple(problems)
+
+    def of(self, source: str) -> InvalidInput:
+        """The same problems, each with what it is about."""
+        return InvalidInput(self.problems, source=source)
+
+
+class InvalidSettings(InvalidInput):
+    """Every problem of the deployment's settings at once; each names the file or the variable that it came from."""
 
 
 class ProviderError(FleetError):

@@ -9,6 +9,7 @@ _LIBRARIES = {
     "azure": "pydo",
     "boto3": "boto3",
     "botocore": "boto3",
+    "cryptography": "cryptography",
     "google": "google-cloud-container",
     "grpc": "google-cloud-container",
     "grpc_status": "google-cloud-container",

@@ -50,5 +50,11 @@ def _told(listener: Telemetry, current: CurrentPass, end: PassEnd, *, seconds: f
         extra["state"] = end.state
     if end.message:
         extra["said"] = end.message
+    _LOG.log(_level(end), "a pass ended", extra=extra)
+
+
+def _level(end: PassEnd) -> int:
+    if end.went_wrong:
+        return logging.WARNING
     # A hundred pools at rest would say so every five minutes: whoever wants to know that has the metrics.
-    _LOG.log(logging.INFO if end.changed or end.went_wrong else logging.DEBUG, "a pass ended", extra=extra)
+    return logging.INFO if end.changed else logging.DEBUG

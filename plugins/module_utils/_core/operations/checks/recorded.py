@@ -88,7 +88,7 @@ def check_pools(
     found = self_check(views, agent=agent if agent_known else _SOME_AGENT, now=now)
     told = {finding.message.removeprefix(f"{finding.code}: ") for finding in found} | {AGENT_MISSING}
     return (
-        _agent(found, agent_known=agent_known),
+        _agent(found, agent=agent, agent_known=agent_known),
         *_joining(views, found),
         *_standing(views, told=told),
     )
@@ -98,7 +98,7 @@ _SOME_AGENT = AgentSettings(image="unknown", gateway_url="https://unknown.invali
 """Stands for settings that are there and cannot be read."""
 
 
-def _agent(found: Iterable[Finding], *, agent_known: bool) -> Check:
+def _agent(found: Iterable[Finding], *, agent: AgentSettings | None, agent_known: bool) -> Check:
     about, code = "agent", FindingCode.AGENT_MISSING
     if not agent_known:
         return Check(about=about, verdict=Verdict.NOT_CHECKED, message="[agent] in the settings is not right")
@@ -111,7 +111,11 @@ def _agent(found: Iterable[Finding], *, agent_known: bool) -> Check:
                 cure="the pin is what `bc-fleetd certificate` prints",
                 code=code,
             )
-    return Check(about=about, verdict=Verdict.OK, message="the settings say how bcd is run, or no pool asks for it yet")
+    if agent is None:
+        message = "the settings do not say how bcd is run, and no pool asks for it"
+    else:
+        message = "the settings say how bcd is run"
+    return Check(about=about, verdict=Verdict.OK, message=message)
 
 
 def _joining(views: Sequence[SubstrateView], found: Iterable[Finding]) -> list[Check]:
@@ -127,7 +131,12 @@ def _joining(views: Sequence[SubstrateView], found: Iterable[Finding]) -> list[C
     ]
     if not checks:
         waiting = sum(view.record.waiting_nodes for view in views)
-        message = f"{waiting} have yet to join, for less than a quarter of an hour" if waiting else "all have joined"
+        if waiting:
+            message = f"{waiting} have yet to join, for less than a quarter of an hour"
+        elif any(view.record.nodes_listed for view in views):
+            message = "all have joined"
+        else:
+            message = "no Nodes are listed yet"
         checks.append(Check(about="nodes", verdict=Verdict.OK, message=message))
     return checks
 
@@ -150,9 +159,25 @@ def _standing(views: Sequence[SubstrateView], *, told: set[str]) -> list[Check]:
         else:
             continue
         checks.append(Check(about=f"pool {view.pool}", verdict=verdict, message=message))
-    ready = sum(view.ready for view in views)
-    message = f"{ready} of {len(views)} are ready" if views else "none has a substrate"
-    return [*checks, Check(about="pools", verdict=Verdict.OK, message=message)]
+    return [*checks, _readiness(views)]
+
+
+def _readiness(views: Sequence[SubstrateView]) -> Check:
+    """How many are ready: one that is being deleted is there, and is not."""
+    about = "pools"
+    if not views:
+        return Check(about=about, verdict=Verdict.OK, message="none has a substrate")
+    # What is ready and not as it was declared last is being changed.
+    others = [
+        f"{view.pool} ({'changing' if view.record.state == SubstrateState.READY else view.record.state})"
+        for view in views
+        if not view.ready
+    ]
+    message = f"{len(views) - len(others)} of {len(views)} are ready"
+    if not others:
+        return Check(about=about, verdict=Verdict.OK, message=message)
+    cure = "`bc-fleetd status` shows where each stands; what is on its way needs time, and a daemon that runs"
+    return Check(about=about, verdict=Verdict.WARNING, message=f"{message}; not {_some(others)}", cure=cure)
 
 
 def check_clusters(views: Iterable[ClusterView]) -> tuple[Check, ...]:
