@@ -36,6 +36,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from .errors import NoCertificate, NotAsAsked
 from .events_command import add_events_command
 from .logs import log_to_stderr, say, tell
+from .reading import reading_session
 from .token_commands import add_token_commands
 
 _LOG = logging.getLogger(__name__)
@@ -136,7 +137,7 @@ def _status(arguments: argparse.Namespace) -> int:
     from .status import print_json, print_table
 
     settings = _settings(arguments)
-    with open_session(settings) as session:
+    with reading_session(settings) as session:
         views, clusters = list_substrates(session), clusters_without_a_pool(session)
         findings = self_check(views, agent=settings.agent, now=session.clock.now())
     (print_json if arguments.json else print_table)(views, findings, clusters, to=sys.stdout)
@@ -155,9 +156,15 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 
 def _migrate(arguments: argparse.Namespace) -> int:
+    from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.opening import not_there
+
     from .migrations import migrate
 
-    changed = migrate(_settings(arguments).store.database_url)
+    store = _settings(arguments).store
+    new = not_there(store.database_url)
+    changed = migrate(store.database_url, make_folder=store.by_default)
+    if new:
+        say(f"A new, empty database was made: {new}")
     say(f"The database {'now has' if changed else 'already had'} this version's schema.")
     return _WELL
 
@@ -187,7 +194,7 @@ def _plan(arguments: argparse.Namespace) -> int:
     except InvalidInput as error:
         tell("the document is not valid:", *(f"{arguments.file}: {problem}" for problem in error.problems))
         return _WRONG
-    with open_session(settings, drivers=drivers) as session:
+    with reading_session(settings, drivers=drivers) as session:
         planned = fleet.plan_fleet(
             session, document, prune=arguments.prune, refresh=not arguments.no_refresh, absent=arguments.absent
         )
