@@ -20,6 +20,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
     Settings,
     load_settings,
     read_settings,
+    settings_file,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     FleetError,
@@ -38,6 +39,7 @@ from .events_command import add_events_command
 from .logs import log_to_stderr, say, tell
 from .reading import reading_session
 from .token_commands import add_token_commands
+from .version import told_version
 
 _LOG = logging.getLogger(__name__)
 
@@ -81,6 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bc-fleetd", description="Keeps GPU pools as they were declared.")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="show the collection's version and Python's, and end"
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command, text in (
         ("run", _run, "run due passes and be the gateway, until told to stop"),
@@ -115,10 +120,24 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _Version(argparse.Action):
+    """Looks for the version only when somebody asks for it."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        sys.stdout.write(f"{told_version()}\n")
+        parser.exit(_WELL)
+
+
 def _run(arguments: argparse.Namespace) -> int:
+    from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.engine import masked, parse_url
+
     from .service import run
 
-    run(_settings_and_log(arguments), say=say)
+    settings = _settings_and_log(arguments)
+    file = settings_file(arguments.settings) or "none, the environment and defaults"
+    database = masked(parse_url(settings.store.database_url))
+    _LOG.info("%s begins; settings file: %s; database: %s", told_version(), file, database)
+    run(settings, say=say)
     return _WELL
 
 

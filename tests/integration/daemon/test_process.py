@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.better_compute.fleet.daemon.version import told_version
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PLATFORM_TENANT
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.permissions import Permission
@@ -81,6 +82,10 @@ def test_it_says_when_it_is_ready_and_ends_well_when_told_to(
     assert process.returncode == 0
     assert out == ""
     assert all(entry.startswith("time=") for entry in err.splitlines())
+    first = err.splitlines()[0]
+    assert f"{told_version()} begins" in first
+    assert "settings file: none, the environment and defaults" in first
+    assert f"database: {environment['BC_FLEET_STORE_DATABASE_URL']}" in first
     assert f"told to stop ({number.name})" in err
     assert "bc-fleetd has stopped" in err
 
@@ -89,7 +94,9 @@ def test_a_database_that_is_away_is_waited_for(environment: dict[str, str], tmp_
     environment |= {"BC_FLEET_STORE_DATABASE_URL": "postgresql+psycopg://u:the-secret@127.0.0.1:1/fleet"}
     with daemon(environment) as process:
         assert process.stderr is not None
-        line = process.stderr.readline()
+        begins, line = process.stderr.readline(), process.stderr.readline()
+        assert "begins" in begins
+        assert "database: postgresql+psycopg://u:***@127.0.0.1:1/fleet" in begins
         assert "the database is not to be had" in line
         assert "the-secret" not in line
         process.send_signal(signal.SIGTERM)

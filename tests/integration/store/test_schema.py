@@ -181,7 +181,7 @@ def test_a_file_that_was_begun_and_never_finished_is_made_ready(tmp_path: Path) 
 
 
 def test_a_missing_file_is_not_made_unless_asked_for(sqlite_url: str, tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailable, match="no database yet.*does not exist"):
+    with pytest.raises(StoreUnavailable, match=r"no database yet.*does not exist"):
         open_store(sqlite_url, create=False)
     assert list(tmp_path.iterdir()) == []
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ansible_collections.better_compute.fleet.daemon.command_line import main
+from ansible_collections.better_compute.fleet.daemon.version import collection_version
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ClusterState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import clusters, fleet, open_store
 from ansible_collections.better_compute.fleet.tests.support import rows
@@ -264,6 +267,34 @@ def test_a_person_is_told_in_words_whatever_the_log_is(settings: Path, capsys: p
     settings.write_text(settings.read_text() + "[reconcile]\nworkers = 0\n")
     assert main(["status", "--settings", str(settings)]) == 2
     assert capsys.readouterr().err.startswith("bc-fleetd: the settings are not right:\n  reconcile.workers: ")
+
+
+def test_the_version_is_the_collections_and_pythons(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    galaxy = yaml.safe_load((Path(__file__).parents[3] / "galaxy.yml").read_text())
+    assert capsys.readouterr().out == f"bc-fleetd {galaxy['version']} (Python {platform.python_version()})\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("MANIFEST.json", '{"collection_info": {"version": "1.2.3"}}', "1.2.3"),
+        ("galaxy.yml", "---\nname: fleet\nversion: 4.5.6\n", "4.5.6"),
+        ("galaxy.yml", "version: '7.8.9'  # quoted\n", "7.8.9"),
+    ],
+)
+def test_the_version_is_found_beside_the_code(file: str, content: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text(content)
+    assert collection_version(tmp_path) == told
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"collection_info": 1}'])
+def test_a_manifest_that_says_nothing_is_no_fault(content: str, tmp_path: Path) -> None:
+    (tmp_path / "MANIFEST.json").write_text(content)
+    (tmp_path / "galaxy.yml").write_text("version: 4.5.6\n")
+    assert collection_version(tmp_path) == "4.5.6"
 
 
 def test_arguments_that_make_no_sense_end_with_two(capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,8 @@ def parse_url(url: str) -> URL:
     """The database's address.
 
     Raises:
-        StoreUnavailable: it is neither `sqlite:///` with an absolute path nor `postgresql+psycopg://…`. The text does not repeat it.
+        StoreUnavailable: it is neither `sqlite:///` with an absolute path nor `postgresql+psycopg://…`. The text does
+            not repeat it.
     """
     from sqlalchemy import exc, make_url
 
