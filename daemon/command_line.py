@@ -108,6 +108,10 @@ def _parser() -> argparse.ArgumentParser:
         else:
             one.add_argument("--settings", metavar="FILE", help="the settings; else BC_FLEET_SETTINGS")
         one.add_argument("--debug", action="store_true", help="log more, and where faults come from")
+        if command is _once:
+            one.add_argument(
+                "--pool", metavar="NAME|ID", help="only this pool's pass, and now, whether it is due or not"
+            )
         if command is _plan:
             one.add_argument("file", metavar="FILE", help="the document, JSON or YAML; - for standard input")
             one.add_argument("--prune", action="store_true", help="what is no longer declared goes")
@@ -142,24 +146,28 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _once(arguments: argparse.Namespace) -> int:
-    from .once import run_due
+    from .once import run_due, run_pool
 
     with open_session(_settings_and_log(arguments), drivers=drivers) as session:
-        return _WELL if run_due(session, say=say) else _WRONG
+        well = run_due(session, say=say) if arguments.pool is None else run_pool(session, arguments.pool, say=say)
+    return _WELL if well else _WRONG
 
 
 def _status(arguments: argparse.Namespace) -> int:
     from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.reading import (
         clusters_without_a_pool,
     )
+    from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.next_passes import next_passes
 
-    from .status import print_json, print_table
+    from .status import Passes, print_json, print_table
 
     settings = _settings(arguments)
     with reading_session(settings) as session:
         views, clusters = list_substrates(session), clusters_without_a_pool(session)
-        findings = self_check(views, agent=settings.agent, now=session.clock.now())
-    (print_json if arguments.json else print_table)(views, findings, clusters, to=sys.stdout)
+        units = {view.record.pool_id for view in views} | {view.record.id for view in clusters}
+        passes = Passes(next_passes(session, units), now=session.clock.now())
+        findings = self_check(views, agent=settings.agent, now=passes.now)
+    (print_json if arguments.json else print_table)(views, findings, clusters, passes, to=sys.stdout)
     return _WELL
 
 

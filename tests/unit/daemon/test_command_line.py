@@ -269,6 +269,11 @@ def test_a_person_is_told_in_words_whatever_the_log_is(settings: Path, capsys: p
     assert capsys.readouterr().err.startswith("bc-fleetd: the settings are not right:\n  reconcile.workers: ")
 
 
+def test_once_for_a_pool_that_nobody_knows_ends_with_two(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["once", "--pool", "gpu", "--settings", str(settings)]) == 2
+    assert "there is no pool 'gpu'" in capsys.readouterr().err
+
+
 def test_the_version_is_the_collections_and_pythons(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["--version"])
