@@ -21,6 +21,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PLATFORM_TENANT
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.permissions import Permission
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import api_tokens
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.fleet import check_fleet
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 from ansible_collections.better_compute.fleet.tests.support.daemon_process import (
     CHECKOUT,
@@ -58,6 +59,12 @@ def metrics(environment: dict[str, str], *, port: int) -> str:
         return connection.getresponse().read().decode()
 
 
+def doctors_word_on_the_daemon(environment: dict[str, str]) -> str:
+    """What the records say of it now."""
+    with open_session(load_settings(environ=environment), if_missing="refuse") as session:
+        return next(str(check.verdict) for check in check_fleet(session) if check.about == "daemon")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_says_when_it_is_ready_and_ends_well_when_told_to(
     environment: dict[str, str], manager: socket.socket, number: signal.Signals
@@ -71,6 +78,7 @@ def test_it_says_when_it_is_ready_and_ends_well_when_told_to(
         port = int(line.split()[7].rpartition(":")[2])
         # It takes the place of what was told while the database was waited for.
         assert status == f"STATUS=answers bcd at https://127.0.0.1:{port}"
+        assert doctors_word_on_the_daemon(environment) == "ok"
         with wire_client(port) as client:
             assert client.heartbeat("node_" + "0" * 26).status == 401
         told = metrics(environment, port=int(line.rpartition(":")[2]))
@@ -80,6 +88,7 @@ def test_it_says_when_it_is_ready_and_ends_well_when_told_to(
         assert manager.recv(1000).splitlines()[0] == b"STOPPING=1"
         out, err = process.communicate(timeout=30)
     assert process.returncode == 0
+    assert doctors_word_on_the_daemon(environment) == "warning"
     assert out == ""
     assert all(entry.startswith("time=") for entry in err.splitlines())
     first = err.splitlines()[0]
