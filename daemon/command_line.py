@@ -31,7 +31,11 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.f
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.own_process import begin_process
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.self_check import self_check
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import (
+    database_address,
+    database_is_new,
+    open_session,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
 from .errors import NoCertificate, NotAsAsked
@@ -133,14 +137,11 @@ class _Version(argparse.Action):
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.engine import masked, parse_url
-
     from .service import run
 
     settings = _settings_and_log(arguments)
     file = settings_file(arguments.settings) or "none, the environment and defaults"
-    database = masked(parse_url(settings.store.database_url))
-    _LOG.info("%s begins; settings file: %s; database: %s", told_version(), file, database)
+    _LOG.info("%s begins; settings file: %s; database: %s", told_version(), file, database_address(settings))
     run(settings, say=say)
     return _WELL
 
@@ -183,15 +184,13 @@ def _doctor(arguments: argparse.Namespace) -> int:
 
 
 def _migrate(arguments: argparse.Namespace) -> int:
-    from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.opening import not_there
-
     from .migrations import migrate
 
-    store = _settings(arguments).store
-    new = not_there(store.database_url)
-    changed = migrate(store.database_url, make_folder=store.by_default)
+    settings = _settings(arguments)
+    new = database_is_new(settings)
+    changed = migrate(settings.store.database_url, make_folder=settings.store.by_default)
     if new:
-        say(f"A new, empty database was made: {new}")
+        say(f"A new, empty database was made: {database_address(settings)}")
     say(f"The database {'now has' if changed else 'already had'} this version's schema.")
     return _WELL
 

@@ -23,19 +23,20 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.reading import (
     clusters_by_id,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.next_passes import (
+    first_of_all,
+    lease_on,
+    pools_with_passes,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes import (
     claim_due,
     claim_one,
     give_back,
     run_leased,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.pool_names import (
-    SHOWN_CHARACTERS,
-    pools_called,
-)
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.pool_names import SHOWN_CHARACTERS
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import work
 
 from .durations import in_words
 from .errors import NotAsAsked
@@ -86,11 +87,9 @@ def run_pool(session: Session, pool: str, *, say: Callable[[str], None]) -> bool
         NotAsAsked: there is no such pool, or there are several.
         StoreUnavailable: the database went away.
     """
-    found = _pool(session, pool)
+    found, has_passes = _pool(session, pool)
     unit = found.id
-    with session.store.read() as tx:
-        known = work.due_of(tx, unit) is not None
-    if not known:
+    if not has_passes:
         say(f"{found.name} ({unit}): nothing stands behind it, so there is no pass to run")
         return True
     with _stopped_by_signals(session):
@@ -105,36 +104,32 @@ def run_pool(session: Session, pool: str, *, say: Callable[[str], None]) -> bool
     return well
 
 
-def _pool(session: Session, pool: str) -> PoolRecord:
-    with session.store.read() as tx:
-        named = pools_called(tx, pool)
-        found = [one for one in named if work.due_of(tx, one.id) is not None] or named
+def _pool(session: Session, pool: str) -> tuple[PoolRecord, bool]:
+    """The pool that is meant, and whether passes look after it."""
+    found, have_passes = pools_with_passes(session, pool)
     if not found:
         raise NotAsAsked(f"there is no pool {pool[:SHOWN_CHARACTERS]!r}; `bc-fleetd status` lists those that there are")
     if len(found) > 1:
         ids = ", ".join(f"{one.id} of {one.tenant_id}" for one in found)
         raise NotAsAsked(f"there are several pools {pool!r}: name one by its id: {ids}")
-    return found[0]
+    return found[0], have_passes
 
 
 def _told_next(session: Session) -> str:
     """That nothing is due, and when which pass is."""
-    with session.store.read() as tx:
-        found, now = work.next_unit(tx), tx.now
-        lease = None if found is None else work.lease_of(tx, found[0])
+    found = first_of_all(session)
     if found is None:
         return "no pass is due"
-    unit, at = found
+    unit, ahead = found
     left = _left(session, unit)
     name = unit if left is None else f"{left.name} ({unit})"
-    if lease is not None:
+    if lease_on(session, unit) is not None:
         return f"no pass is due; {name}: {_told_holder(session, unit)}"
-    return f"no pass is due; the next one is in {in_words(at - now)}: {name}"
+    return f"no pass is due; the next one is in {in_words(ahead)}: {name}"
 
 
 def _told_holder(session: Session, unit: str) -> str:
-    with session.store.read() as tx:
-        lease = work.lease_of(tx, unit)
+    lease = lease_on(session, unit)
     if lease is None:
         return "somebody else has just worked on it"
     return f"{lease.holder} is at work on it, and has its lease until {lease.until:%H:%M:%S} UTC"

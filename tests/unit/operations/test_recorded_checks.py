@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.agent import AgentSettings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Check, Verdict
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import Listening
@@ -25,6 +26,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     check_clusters,
     check_due_times,
     check_gateway_marks,
+    check_pools,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.views import ClusterView
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
@@ -155,3 +157,14 @@ def test_an_api_is_called_by_whoever_has_a_token_that_is_live(tokens: list[ApiTo
     check = check_api_tokens(tokens, now=NOW)
     assert check.verdict == verdict
     assert ("`bc-fleetd token create`" in check.cure) == (verdict != Verdict.OK)
+
+
+@pytest.mark.parametrize(
+    ("image", "told"),
+    [("registry.example/bcd:0.1.0", True), (f"registry.example/bcd@sha256:{'a' * 64}", False)],
+)
+def test_an_image_that_is_named_by_a_tag_is_told_and_no_matter(image: str, told: bool) -> None:
+    agent = AgentSettings(image=image, gateway_url="https://fleet.example", pins=())
+    check = check_pools([], agent=agent, agent_known=True, now=NOW)[0]
+    assert (check.about, check.verdict) == ("agent", Verdict.OK)
+    assert ("named by a tag" in check.message) == told

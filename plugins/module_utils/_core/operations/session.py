@@ -22,6 +22,8 @@ from ..model.permissions import Caller, Permission
 from ..model.records import AccountRecord
 from ..model.telemetry import UNHEARD, Telemetry
 from ..store import Store, open_for_reading, open_store
+from ..store.engine import masked, parse_url
+from ..store.opening import not_there
 
 if TYPE_CHECKING:
     from ..providers.contract import Driver
@@ -103,6 +105,20 @@ def _open(settings: Settings, if_missing: IfMissing) -> Store:
     if if_missing == "empty":
         return open_for_reading(url)
     return open_store(url, create=if_missing == "make", make_folder=settings.store.by_default)
+
+
+def database_address(settings: Settings) -> str:
+    """Where the records are, without any password: for a person.
+
+    Raises:
+        StoreUnavailable: it is the address of no known kind of database.
+    """
+    return masked(parse_url(settings.store.database_url))
+
+
+def database_is_new(settings: Settings) -> bool:
+    """Whether it is a SQLite file that is not there yet, or holds nothing."""
+    return not_there(settings.store.database_url) is not None
 
 
 def acting_for(session: Session, caller: Caller, *, needs: Permission, tenant_id: TenantId) -> Session:

@@ -95,7 +95,7 @@ def check_pools(
     found = self_check(views, agent=agent if agent_known else _SOME_AGENT, now=now)
     told = {finding.message.removeprefix(f"{finding.code}: ") for finding in found} | {AGENT_MISSING}
     return (
-        _agent(found, agent_known=agent_known),
+        _agent(found, agent=agent, agent_known=agent_known),
         *_joining(views, found),
         *_standing(views, told=told),
     )
@@ -105,7 +105,7 @@ _SOME_AGENT = AgentSettings(image="unknown", gateway_url="https://unknown.invali
 """Stands for settings that are there and cannot be read."""
 
 
-def _agent(found: Iterable[Finding], *, agent_known: bool) -> Check:
+def _agent(found: Iterable[Finding], *, agent: AgentSettings | None, agent_known: bool) -> Check:
     about, code = "agent", FindingCode.AGENT_MISSING
     if not agent_known:
         return Check(about=about, verdict=Verdict.NOT_CHECKED, message="[agent] in the settings is not right")
@@ -118,7 +118,11 @@ def _agent(found: Iterable[Finding], *, agent_known: bool) -> Check:
                 cure="the pin is what `bc-fleetd certificate` prints",
                 code=code,
             )
-    return Check(about=about, verdict=Verdict.OK, message="the settings say how bcd is run, or no pool asks for it yet")
+    message = "the settings say how bcd is run, or no pool asks for it yet"
+    if agent is not None and "@sha256:" not in agent.image:
+        # No warning: a tag that is never moved is as good, and whether it is, only its owners know.
+        message += "; its image is named by a tag, so what runs can change without the settings (docs/operations.md)"
+    return Check(about=about, verdict=Verdict.OK, message=message)
 
 
 def _joining(views: Sequence[SubstrateView], found: Iterable[Finding]) -> list[Check]:
