@@ -50,7 +50,8 @@ def test_check_mode_plans_a_first_fleet_and_makes_no_database(make_modules: Make
 
 
 def test_a_run_that_makes_the_database_says_so_and_the_next_does_not(make_modules: MakeModules, missing: Path) -> None:
-    modules, call = make_modules(), {"config": document(), "database_url": f"sqlite:///{missing}", "wait": False}
+    modules = make_modules()
+    call: dict[str, Any] = {"config": document(), "database_url": f"sqlite:///{missing}", "wait": False}
     told = f"a new, empty database was made: sqlite:///{missing}. Is the fleet recorded elsewhere? See database_url"
     assert str(modules.run("bc_fleet", **call)["warnings"]).count(told) == 1
     # In a test's process warnings pile up.
