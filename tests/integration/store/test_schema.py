@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     StoreUnavailable,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import (
+    Store,
     create_schema,
     fleet,
     open_for_reading,
@@ -209,6 +210,12 @@ def test_who_only_reads_makes_no_file_and_finds_an_empty_fleet(sqlite_url: str, 
         assert (fleet.sites(outer), fleet.pools(inner)) == ((), ())
     store.close()
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("opened", [open_store, open_for_reading])
+def test_a_path_that_cannot_be_looked_at_is_no_missing_database(opened: Callable[[str], Store]) -> None:
+    with pytest.raises(StoreUnavailable, match="unable to open database file"):
+        opened(f"sqlite:////{'x' * 300}")
 
 
 def test_two_fleets_without_a_database_have_nothing_in_common(sqlite_url: str) -> None:

@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import logging
+import math
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..model.clock import Clock, SystemClock
@@ -40,12 +42,12 @@ def open_store(url: str, *, clock: Clock | None = None, create: bool = True, mak
     name = masked(parsed)
     engine = make_engine(parsed)
     sqlite = parsed.get_backend_name() == "sqlite"
-    if sqlite and not create and not sqlite_path(parsed).exists():
+    if sqlite and not create and _size(sqlite_path(parsed)) is None:
         raise StoreUnavailable(f"there is no database yet: {name} does not exist")
     made = False
     try:
         with translated(name):
-            if sqlite and create and (not sqlite_path(parsed).exists() or _holds_nothing(engine)):
+            if sqlite and create and (_size(sqlite_path(parsed)) is None or _holds_nothing(engine)):
                 made = create_schema(url, make_folder=make_folder)
             check_schema(engine, name=name)
             if sqlite and create:
@@ -76,9 +78,7 @@ def not_there(url: str) -> str | None:
     parsed = parse_url(url)
     if parsed.get_backend_name() != "sqlite":
         return None
-    path = sqlite_path(parsed)
-    there = path.exists() and not (path.is_file() and path.stat().st_size == 0)
-    return None if there else masked(parsed)
+    return None if _size(sqlite_path(parsed)) else masked(parsed)
 
 
 def _absent(name: str, clock: Clock) -> Store:
@@ -86,6 +86,16 @@ def _absent(name: str, clock: Clock) -> Store:
     with engine.execution_options(**{WRITES: True}).begin() as connection:
         make_tables(connection)
     return Store(engine, name=name, clock=clock, absent=True)
+
+
+def _size(path: Path) -> int | float | None:
+    """How many bytes are there; None where nothing is. What cannot be looked at is there: opening it says why."""
+    try:
+        return path.stat().st_size
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError:
+        return math.inf
 
 
 def _holds_nothing(engine: Engine) -> bool:
