@@ -20,6 +20,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
     Settings,
     load_settings,
     read_settings,
+    settings_file,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     FleetError,
@@ -32,15 +33,21 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.f
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.own_process import begin_process
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.self_check import self_check
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import (
+    database_address,
+    database_is_new,
+    open_session,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
 from .errors import NoCertificate, NotAsAsked
 from .events_command import add_events_command
 from .logs import log_to_stderr, say, tell
 from .nodes_command import add_nodes_command
+from .reading import reading_session
 from .settings_option import add_settings_option
 from .token_commands import add_token_commands
+from .version import told_version
 
 _LOG = logging.getLogger(__name__)
 
@@ -84,6 +91,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="bc-fleetd", description="Keeps GPU pools as they were declared.")
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, help="show the collection's version and Python's, and end"
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, command, text in (
         ("run", _run, "run due passes and be the gateway, until told to stop"),
@@ -106,6 +116,10 @@ def _parser() -> argparse.ArgumentParser:
         else:
             add_settings_option(one)
         one.add_argument("--debug", action="store_true", help="log more, and where faults come from")
+        if command is _once:
+            one.add_argument(
+                "--pool", metavar="NAME|ID", help="only this pool's pass, and now, whether it is due or not"
+            )
         if command is _plan:
             one.add_argument("file", metavar="FILE", help="the document, JSON or YAML; - for standard input")
             one.add_argument("--prune", action="store_true", help="what is no longer declared goes")
@@ -119,32 +133,47 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+class _Version(argparse.Action):
+    """Looks for the version only when somebody asks for it."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        sys.stdout.write(f"{told_version()}\n")
+        parser.exit(_WELL)
+
+
 def _run(arguments: argparse.Namespace) -> int:
     from .service import run
 
-    run(_settings_and_log(arguments), say=say)
+    settings = _settings_and_log(arguments)
+    file = settings_file(arguments.settings) or "none, the environment and defaults"
+    _LOG.info("%s begins; settings file: %s; database: %s", told_version(), file, database_address(settings))
+    run(settings, say=say)
     return _WELL
 
 
 def _once(arguments: argparse.Namespace) -> int:
-    from .once import run_due
+    from .once import run_due, run_pool
 
     with open_session(_settings_and_log(arguments), drivers=drivers) as session:
-        return _WELL if run_due(session, say=say) else _WRONG
+        well = run_due(session, say=say) if arguments.pool is None else run_pool(session, arguments.pool, say=say)
+    return _WELL if well else _WRONG
 
 
 def _status(arguments: argparse.Namespace) -> int:
     from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.reading import (
         clusters_without_a_pool,
     )
+    from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.next_passes import next_passes
 
-    from .status import print_json, print_table
+    from .status import Passes, print_json, print_table
 
     settings = _settings(arguments)
-    with open_session(settings) as session:
+    with reading_session(settings) as session:
         views, clusters = list_substrates(session), clusters_without_a_pool(session)
-        findings = self_check(views, agent=settings.agent, now=session.clock.now())
-    (print_json if arguments.json else print_table)(views, findings, clusters, to=sys.stdout)
+        units = {view.record.pool_id for view in views} | {view.record.id for view in clusters}
+        passes = Passes(next_passes(session, units), now=session.clock.now())
+        findings = self_check(views, agent=settings.agent, now=passes.now)
+    (print_json if arguments.json else print_table)(views, findings, clusters, passes, to=sys.stdout)
     return _WELL
 
 
@@ -162,7 +191,11 @@ def _doctor(arguments: argparse.Namespace) -> int:
 def _migrate(arguments: argparse.Namespace) -> int:
     from .migrations import migrate
 
-    changed = migrate(_settings(arguments).store.database_url)
+    settings = _settings(arguments)
+    new = database_is_new(settings)
+    changed = migrate(settings.store.database_url, make_folder=settings.store.by_default)
+    if new:
+        say(f"A new, empty database was made: {database_address(settings)}")
     say(f"The database {'now has' if changed else 'already had'} this version's schema.")
     return _WELL
 
@@ -191,7 +224,7 @@ def _plan(arguments: argparse.Namespace) -> int:
         except OSError as error:
             tell(f"{source}: cannot be read: {error.strerror}")
             return _SET_RIGHT
-        with open_session(settings, drivers=drivers) as session:
+        with reading_session(settings, drivers=drivers) as session:
             planned = fleet.plan_fleet(
                 session, document, prune=arguments.prune, refresh=not arguments.no_refresh, absent=arguments.absent
             )

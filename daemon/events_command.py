@@ -10,8 +10,8 @@ import sys
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.events import DEFAULT_LIMIT
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 
+from .reading import reading_session
 from .settings_option import add_settings_option
 
 _WELL = 0
@@ -42,7 +42,7 @@ def _limit(text: str) -> int:
 def _events(arguments: argparse.Namespace) -> int:
     from .events import print_json, print_lines, read
 
-    with open_session(load_settings(arguments.settings)) as session:
+    with reading_session(load_settings(arguments.settings)) as session:
         told = read(session, pool=arguments.pool, since=arguments.since, limit=arguments.limit)
     (print_json if arguments.json else print_lines)(told, to=sys.stdout)
     return _WELL

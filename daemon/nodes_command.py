@@ -9,8 +9,8 @@ import argparse
 import sys
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 
+from .reading import reading_session
 from .settings_option import add_settings_option
 
 _WELL = 0
@@ -31,7 +31,7 @@ def add_nodes_command(commands: argparse._SubParsersAction[argparse.ArgumentPars
 def _nodes(arguments: argparse.Namespace) -> int:
     from .nodes import print_json, print_table, read
 
-    with open_session(load_settings(arguments.settings)) as session:
+    with reading_session(load_settings(arguments.settings)) as session:
         found = read(session, pool=arguments.pool, retired=arguments.retired)
     (print_json if arguments.json else print_table)(found, to=sys.stdout)
     return _WELL

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 better_compute.fleet contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`bc-fleetd once`: every pass that is due now, one after the other, and a line on each."""
+"""`bc-fleetd once`: every pass that is due now, one after the other, or the one that is asked for; a line on each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     StoreUnavailable,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, PoolId
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import Lease
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import Lease, PoolRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
     ClusterState,
     SubstrateState,
@@ -23,14 +23,23 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.reading import (
     clusters_by_id,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.next_passes import (
+    first_of_all,
+    lease_on,
+    pools_with_passes,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes import (
     claim_due,
+    claim_one,
     give_back,
     run_leased,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.pool_names import SHOWN_CHARACTERS
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
+from .durations import in_words
+from .errors import NotAsAsked
 from .logs import place
 
 
@@ -59,8 +68,71 @@ def run_due(session: Session, *, say: Callable[[str], None]) -> bool:
         say("stopped; the passes that were due are still due")
         return False
     if not done:
-        say("no pass is due")
+        say(_told_next(session))
     return well
+
+
+def run_pool(session: Session, pool: str, *, say: Callable[[str], None]) -> bool:
+    """Run one pool's pass now, due or not, and say how it left the pool. Whoever works on it already is left alone.
+
+    SIGTERM and SIGINT end it after the step in hand.
+
+    Arguments:
+        pool: its name, or its id.
+
+    Returns:
+        Whether all is well: the pass was run, did not fail, and did not leave the pool in error.
+
+    Raises:
+        NotAsAsked: there is no such pool, or there are several.
+        StoreUnavailable: the database went away.
+    """
+    found, has_passes = _pool(session, pool)
+    unit = found.id
+    if not has_passes:
+        say(f"{found.name} ({unit}): nothing stands behind it, so there is no pass to run")
+        return True
+    with _stopped_by_signals(session):
+        lease = claim_one(session, unit)
+        if lease is None:
+            say(f"{found.name} ({unit}): {_told_holder(session, unit)}")
+            return False
+        well = _run(session, lease, say=say)
+    if session.stopping.is_set():
+        say("stopped; the pass is due again")
+        return False
+    return well
+
+
+def _pool(session: Session, pool: str) -> tuple[PoolRecord, bool]:
+    """The pool that is meant, and whether passes look after it."""
+    found, have_passes = pools_with_passes(session, pool)
+    if not found:
+        raise NotAsAsked(f"there is no pool {pool[:SHOWN_CHARACTERS]!r}; `bc-fleetd status` lists those that there are")
+    if len(found) > 1:
+        ids = ", ".join(f"{one.id} of {one.tenant_id}" for one in found)
+        raise NotAsAsked(f"there are several pools {pool!r}: name one by its id: {ids}")
+    return found[0], have_passes
+
+
+def _told_next(session: Session) -> str:
+    """That nothing is due, and when which pass is."""
+    found = first_of_all(session)
+    if found is None:
+        return "no pass is due"
+    unit, ahead = found
+    left = _left(session, unit)
+    name = unit if left is None else f"{left.name} ({unit})"
+    if lease_on(session, unit) is not None:
+        return f"no pass is due; {name}: {_told_holder(session, unit)}"
+    return f"no pass is due; the next one is in {in_words(ahead)}: {name}"
+
+
+def _told_holder(session: Session, unit: str) -> str:
+    lease = lease_on(session, unit)
+    if lease is None:
+        return "somebody else has just worked on it"
+    return f"{lease.holder} is at work on it, and has its lease until {lease.until:%H:%M:%S} UTC"
 
 
 def _run(session: Session, lease: Lease, *, say: Callable[[str], None]) -> bool:

@@ -111,6 +111,8 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
         dispatcher = Dispatcher(session, outage=outage)
         metrics.passes.count_hanging(lambda: dispatcher.hanging)
         flush = partial(_flush, session, gateway, outage, metrics)
+        # Before anybody is told that it is ready: whoever asks the doctor then is told the same.
+        flush()
         with _ticking(dispatcher, flush, partial(_look_after, servers, dispatcher, signals)):
             address = f"https://{settings.gateway.listen_host}:{gateway.port}"
             _LOG.info("bc-fleetd runs", extra={"address": address})
@@ -134,6 +136,7 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
             if not dispatcher.stop(grace_seconds=_GRACE_SECONDS):
                 _LOG.warning("a step takes longer than %.0f s: its lease is left to lapse", _GRACE_SECONDS)
         flush()
+        _leave(session, gateway, outage)
     _LOG.info("bc-fleetd has stopped")
 
 
@@ -200,6 +203,15 @@ def _flush(session: Session, gateway: GatewayServer, outage: Outage, metrics: Me
         outage.failed(error)
     else:
         outage.over()
+
+
+def _leave(session: Session, gateway: GatewayServer, outage: Outage) -> None:
+    if outage.lasts():
+        return
+    try:
+        gateway.heartbeats.leave(session.store)
+    except StoreUnavailable as error:
+        outage.failed(error)
 
 
 def _look_after(servers: Sequence[WebServer], dispatcher: Dispatcher, signals: Signals) -> None:

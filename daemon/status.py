@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import IO, Any
 
 from rich import box
@@ -16,8 +18,10 @@ from rich.text import Text
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Finding
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.views import ClusterView
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.next_passes import NextPass
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
 
+from .durations import in_words
 from .standing import Mood, Standing, of_cluster, of_pool
 
 _STYLES = {Mood.GOOD: "green", Mood.MOVING: "yellow", Mood.BAD: "red"}
@@ -25,25 +29,54 @@ _STYLES = {Mood.GOOD: "green", Mood.MOVING: "yellow", Mood.BAD: "red"}
 _PLAIN_WIDTH = 160
 """Columns where the output is no terminal: a file or a pipe has no width of its own."""
 
-_NARROW = 100
-"""On a terminal with fewer columns a message stands below its row: in a column of its own it would be a thread."""
+_MESSAGE_COLUMNS = 32
+"""Where fewer are left beside the table, messages stand below it: in a column of their own they would be a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """The next passes of what is shown, by pool or cluster id, and the present.
+
+    Nothing says since when a pool is in its state: the records have only when the last node joined.
+    """
+
+    by_unit: Mapping[str, NextPass] = field(default_factory=dict)
+    now: datetime = field(default_factory=lambda: datetime.now(UTC), kw_only=True)
+
+    def to_data(self, unit: str) -> dict[str, Any]:
+        """What is told of one unit as JSON; `next_pass` is null where no pass looks after it any more."""
+        found = self.by_unit.get(unit)
+        if found is None:
+            return {"next_pass": None, "at_work": False}
+        return {"next_pass": found.due_at.strftime("%Y-%m-%dT%H:%M:%SZ"), "at_work": found.at_work}
+
+    def cell(self, unit: str) -> Text:
+        """And in a table."""
+        found = self.by_unit.get(unit)
+        if found is None:
+            return Text("-")
+        if found.at_work:
+            return Text("at work")
+        return Text("due" if found.due_at <= self.now else f"in {in_words(found.due_at - self.now, parts=1)}")
 
 
 def print_json(
     views: Sequence[SubstrateView],
     findings: Sequence[Finding] = (),
     clusters: Sequence[ClusterView] = (),
+    passes: Passes | None = None,
     *,
     to: IO[str],
 ) -> None:
-    """As the modules tell it: `{"substrates": […], "clusters": […], "self_check": […]}`.
+    """As the modules tell it, with the next passes: `{"substrates": […], "clusters": […], "self_check": […]}`.
 
     Arguments:
         clusters: those that back no pool.
     """
+    passes = passes or Passes()
     data: dict[str, Any] = {
-        "substrates": [view.to_data() for view in views],
-        "clusters": [view.to_data() for view in clusters],
+        "substrates": [{**view.to_data(), **passes.to_data(view.record.pool_id)} for view in views],
+        "clusters": [{**view.to_data(), **passes.to_data(view.record.id)} for view in clusters],
         "self_check": [finding.to_data() for finding in findings],
     }
     to.write(json.dumps(data, indent=2) + "\n")
@@ -53,6 +86,7 @@ def print_table(
     views: Sequence[SubstrateView],
     findings: Sequence[Finding] = (),
     clusters: Sequence[ClusterView] = (),
+    passes: Passes | None = None,
     *,
     to: IO[str],
     width: int | None = None,
@@ -65,14 +99,15 @@ def print_table(
     console = Console(file=to, highlight=False, width=width)
     if width is None and not console.is_terminal:
         console = Console(file=to, highlight=False, width=_PLAIN_WIDTH)
+    passes = passes or Passes()
     if views:
-        rows = [(_pool_cells(view), view.record.message) for view in views]
-        _print(console, ("Pool", "Provider", "State"), ("Joined", "Listed", "Waiting"), rows)
+        rows = [(_pool_cells(view, passes), view.record.message) for view in views]
+        _print(console, ("Pool", "Provider", "State"), ("Joined", "Listed", "Waiting", "Next pass"), rows)
     else:
         console.print("No pool has a substrate yet: bc_fleet records what a document declares.")
     if clusters:
-        of_clusters = [(_cluster_cells(view), view.record.message or view.waits_for) for view in clusters]
-        _print(console, ("Cluster", "Tenant", "Provider", "State"), ("Node pools",), of_clusters)
+        of_clusters = [(_cluster_cells(view, passes), view.record.message or view.waits_for) for view in clusters]
+        _print(console, ("Cluster", "Tenant", "Provider", "State"), ("Node pools", "Next pass"), of_clusters)
     for finding in findings:
         about = f"{', '.join(finding.pools)}: " if finding.pools else ""
         console.print(Text(printable(f"! {about}{finding.message}"), style="yellow"), soft_wrap=True)
@@ -83,36 +118,48 @@ Row = tuple[list[Text], str]
 
 
 def _print(console: Console, texts: Sequence[str], numbers: Sequence[str], rows: Sequence[Row]) -> None:
-    beside = console.width >= _NARROW
+    table = _table(texts, numbers, [cells for cells, _message in rows])
+    beside = console.width - console.measure(table).maximum >= _MESSAGE_COLUMNS
+    if not beside:
+        console.print(table)
+        for cells, message in rows:
+            if message:
+                console.print(Text(printable(f"{cells[0].plain}: {message}")), soft_wrap=True)
+        return
+    with_messages = [[*cells, Text(printable(message), overflow="fold")] for cells, message in rows]
+    console.print(_table(texts, numbers, with_messages, last="Message"))
+
+
+def _table(texts: Sequence[str], numbers: Sequence[str], rows: Sequence[Sequence[Text]], *, last: str = "") -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in texts:
         table.add_column(heading, no_wrap=True)
     for heading in numbers:
         table.add_column(heading, justify="right", no_wrap=True)
-    if beside:
-        table.add_column("Message", overflow="fold")
-    for cells, message in rows:
-        table.add_row(*cells, *([Text(printable(message))] if beside else []))
-    console.print(table)
-    if not beside:
-        for cells, message in rows:
-            if message:
-                console.print(Text(printable(f"{cells[0].plain}: {message}")), soft_wrap=True)
+    if last:
+        table.add_column(last, overflow="fold")
+    for cells in rows:
+        table.add_row(*cells)
+    return table
 
 
-def _pool_cells(view: SubstrateView) -> list[Text]:
+def _pool_cells(view: SubstrateView, passes: Passes) -> list[Text]:
     record = view.record
+    waiting = str(record.waiting_nodes or "-")
+    if record.waiting_nodes and record.waiting_since is not None:
+        waiting += f", {in_words(passes.now - record.waiting_since, parts=1)}"
     return [
         Text(printable(view.pool)),
         Text(f"{view.provider}, adopted" if record.mode == "adopt" else view.provider),
         _words(of_pool(view)),
         Text(str(record.nodes_joined)),
         Text(str(record.nodes_listed)),
-        Text(str(record.waiting_nodes or "-")),
+        Text(waiting),
+        passes.cell(record.pool_id),
     ]
 
 
-def _cluster_cells(view: ClusterView) -> list[Text]:
+def _cluster_cells(view: ClusterView, passes: Passes) -> list[Text]:
     record = view.record
     ready = sum(node_pool.settled for node_pool in view.node_pools)
     return [
@@ -121,6 +168,7 @@ def _cluster_cells(view: ClusterView) -> list[Text]:
         Text(view.account.provider if view.account else ""),
         _words(of_cluster(view)),
         Text(f"{ready}/{len(view.node_pools)}"),
+        passes.cell(record.id),
     ]
 
 

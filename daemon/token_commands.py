@@ -13,6 +13,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.p
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.api_tokens import DEFAULT_LIFETIME
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 
+from .reading import reading_session
 from .settings_option import add_settings_option
 
 _WELL = 0
@@ -66,7 +67,7 @@ def _create(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     from .tokens import print_list
 
-    with open_session(load_settings(arguments.settings)) as session:
+    with reading_session(load_settings(arguments.settings)) as session:
         print_list(session, tenant=arguments.tenant, every=arguments.all, as_json=arguments.json, to=sys.stdout)
     return _WELL
 

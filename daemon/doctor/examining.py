@@ -90,7 +90,7 @@ def _database(read: ReadSettings, drivers: Drivers) -> list[Check]:
     if "store" in read.wrong:
         return _closed("database", Verdict.NOT_CHECKED, "[store] in the settings is not right")
     try:
-        with open_session(read.settings, drivers=drivers, create=False) as session:
+        with open_session(read.settings, drivers=drivers, if_missing="refuse") as session:
             where = Check(about="database", verdict=Verdict.OK, message=f"{session.store.name} answers")
             schema = Check(about="schema", verdict=Verdict.OK, message="is this version's")
             return [where, schema, *check_fleet(session, wrong=read.wrong)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, Gauge, ProcessCollector, generate_latest
 from prometheus_client.metrics_core import Metric
@@ -15,11 +14,10 @@ from prometheus_client.registry import Collector
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.census import Census
 
+from ..version import collection_version
 from .of_fleet import FleetCollector
 from .of_gateway import GatewayMetrics
 from .of_passes import PassMetrics
-
-_DISTRIBUTION = "better-compute-fleet"
 
 
 class Metrics:
@@ -43,7 +41,7 @@ class Metrics:
             "Always 1: which bc-fleetd this is, and which Python runs it",
             ("version", "python"),
             registry=self._registry,
-        ).labels(_version(), platform.python_version()).set(1)
+        ).labels(collection_version(), platform.python_version()).set(1)
         self.passes = PassMetrics(self._registry, workers=workers)
         self.gateway = GatewayMetrics(self._registry)
         self._registry.register(FleetCollector(count))
@@ -74,10 +72,3 @@ class _WithoutCreated(Collector):
         for family in self._registry.collect():
             family.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
             yield family
-
-
-def _version() -> str:
-    try:
-        return version(_DISTRIBUTION)
-    except PackageNotFoundError:
-        return "unpacked"  # a collection as galaxy brings it, or a checkout: no wheel says which

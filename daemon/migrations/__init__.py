@@ -28,14 +28,15 @@ def alembic_config() -> Config:
     return config
 
 
-def migrate(url: str) -> bool:
+def migrate(url: str, *, make_folder: bool = False) -> bool:
     """Bring the database to the newest revision, in one transaction; one that is there already is left as it is.
 
     Several processes may call it at once: one works, the others wait and find it done. A SQLite file that does not
     exist is made.
 
     Arguments:
-        url: `sqlite:///<file>` or `postgresql+psycopg://…`.
+        url: `sqlite:////<file>` or `postgresql+psycopg://…`.
+        make_folder: whether a new SQLite file's folder is made, too.
 
     Returns:
         Whether anything was to be done.
@@ -44,7 +45,7 @@ def migrate(url: str) -> bool:
         StoreUnavailable: the database cannot be reached, or is locked.
         SchemaMismatch: the database is of a newer version than this one.
     """
-    with changing_schema(url) as connection:
+    with changing_schema(url, make_folder=make_folder) as connection:
         config = alembic_config()
         config.attributes["connection"] = connection
         context = MigrationContext.configure(connection)

@@ -17,6 +17,9 @@ options:
         V(postgresql+psycopg://fleet@db.example/fleet).
       - Without it, the settings decide; without those, a SQLite file in C(/var/lib/better-compute) when that folder
         exists, else in the user's own state folder.
+      - A SQLite file that is not there yet is made by whatever records something, with a warning; its folder
+        only where nobody named it. Modules that only read, and check mode, make none; they find an empty fleet, and
+        warn.
     type: str
   settings:
     description:

@@ -21,10 +21,11 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.ansible
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import Settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import (
     Drivers,
+    IfMissing,
     Session,
     no_drivers,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import open_store
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import open_for_reading, open_store
 from ansible_collections.better_compute.fleet.plugins.modules import (
     bc_cluster,
     bc_cluster_credentials,
@@ -99,7 +100,7 @@ class Modules:
         return len(self.fleet.scene.engine.log.writes())
 
     @contextlib.contextmanager
-    def session(self, settings: Settings, *, drivers: Drivers) -> Iterator[Session]:
+    def session(self, settings: Settings, *, drivers: Drivers, if_missing: IfMissing) -> Iterator[Session]:
         """What a module opens: as in earnest, on the scene's clock."""
         at_hand = self.fleet.session
 
@@ -107,7 +108,8 @@ class Modules:
             self.before_sleep()
             at_hand.sleep(seconds)
 
-        store = open_store(settings.store.database_url, clock=at_hand.clock)
+        open_one = open_for_reading if if_missing == "empty" else open_store
+        store = open_one(settings.store.database_url, clock=at_hand.clock)
         try:
             yield replace(
                 at_hand,

@@ -5,14 +5,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon.once import run_due
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
+from ansible_collections.better_compute.fleet.daemon.errors import NotAsAsked
+from ansible_collections.better_compute.fleet.daemon.once import run_due, run_pool
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId, TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.pass_end import PassEnd, PassOutcome
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import (
     ClusterRecord,
@@ -157,3 +159,109 @@ def test_nothing_due_is_said(session: Session) -> None:
     said: list[str] = []
     assert run_due(session, say=said.append)
     assert said == ["no pass is due"]
+
+
+@pytest.fixture
+def ran(clocked_store: Store, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The units whose passes ran; each pass does nothing, and its pool is due again in five minutes."""
+    units: list[str] = []
+
+    def ends(_doors: object, lease: Lease) -> PassEnd:
+        units.append(lease.unit)
+        with clocked_store.write(lease=lease) as tx:
+            work.release(tx, lease, tx.now + timedelta(minutes=5, seconds=30))
+        return PassEnd(outcome=PassOutcome.SETTLED)
+
+    monkeypatch.setattr(
+        "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass", ends
+    )
+    return units
+
+
+def test_when_nothing_is_due_it_says_what_is_due_next(session: Session, due_pools: Pools, ran: list[str]) -> None:
+    pools = {pool.id: pool for pool in due_pools(2)}
+    assert run_due(session, say=lambda _: None)
+    first = pools[PoolId(ran[0])]
+    said: list[str] = []
+    assert run_due(session, say=said.append)
+    (line,) = said
+    assert re.fullmatch(rf"no pass is due; the next one is in 5 min( \d+ s)?: {first.name} \({first.id}\)", line)
+    assert len(ran) == 2
+
+
+def test_what_is_due_next_may_have_somebody_at_work(
+    session: Session, clocked_store: Store, due_pools: Pools, ran: list[str]
+) -> None:
+    (pool,) = due_pools(1)
+    with clocked_store.write() as tx:
+        lease = work.acquire(tx, pool.id, "other/7")
+    assert lease is not None
+    said: list[str] = []
+    assert run_due(session, say=said.append)
+    assert said == [
+        f"no pass is due; {pool.name} ({pool.id}): other/7 is at work on it, "
+        f"and has its lease until {lease.until:%H:%M:%S} UTC"
+    ]
+
+
+@pytest.mark.parametrize("by", ["name", "id"])
+def test_one_pools_pass_is_run_alone_and_though_it_is_not_due(
+    session: Session, due_pools: Pools, ran: list[str], by: str
+) -> None:
+    _first, second = due_pools(2)
+    for _ in range(2):  # the second time it is not due
+        said: list[str] = []
+        assert run_pool(session, getattr(second, by), say=said.append)
+        assert said == [f"{second.name} ({second.id}): pending"]
+    assert ran == [second.id, second.id]
+
+
+def test_a_pool_that_somebody_works_on_is_left_alone(
+    session: Session, clocked_store: Store, due_pools: Pools, ran: list[str]
+) -> None:
+    (pool,) = due_pools(1)
+    with clocked_store.write() as tx:
+        lease = work.acquire(tx, pool.id, "other/7")
+    assert lease is not None
+    said: list[str] = []
+    assert not run_pool(session, pool.name, say=said.append)
+    assert ran == []
+    assert said == [
+        f"{pool.name} ({pool.id}): other/7 is at work on it, and has its lease until {lease.until:%H:%M:%S} UTC"
+    ]
+
+
+def test_one_pools_pass_that_fails_is_not_well(session: Session, due_pools: Pools, door: Door) -> None:
+    (pool,) = due_pools(1)
+    door.open.set()
+    said: list[str] = []
+    assert not run_pool(session, pool.name, say=said.append)
+    assert said[0].startswith(f"{pool.id}: the pass failed: RuntimeError at")
+
+
+def test_a_pool_that_nobody_knows_is_refused(session: Session) -> None:
+    with pytest.raises(NotAsAsked, match="there is no pool 'gpu'"):
+        run_pool(session, "gpu", say=lambda _: None)
+
+
+def test_of_two_tenants_pools_of_one_name_one_is_to_be_named(
+    session: Session, clocked_store: Store, due_pools: Pools, ran: list[str]
+) -> None:
+    (pool,) = due_pools(1)
+    other = rows.pool(name=pool.name, tenant_id=TenantId("acme"))
+    with clocked_store.write() as tx:
+        fleet.put_pool(tx, other)
+        work.add_unit(tx, other.id, tx.now)
+    with pytest.raises(NotAsAsked, match=rf"name one by its id: .*{other.id} of acme"):
+        run_pool(session, pool.name, say=lambda _: None)
+    assert ran == []
+
+
+def test_a_pool_without_a_substrate_has_no_pass(session: Session, clocked_store: Store, ran: list[str]) -> None:
+    pool = rows.pool(name="bare")
+    with clocked_store.write() as tx:
+        fleet.put_pool(tx, pool)
+    said: list[str] = []
+    assert run_pool(session, "bare", say=said.append)
+    assert said == [f"bare ({pool.id}): nothing stands behind it, so there is no pass to run"]
+    assert ran == []

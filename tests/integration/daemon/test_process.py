@@ -16,10 +16,12 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.better_compute.fleet.daemon.version import told_version
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PLATFORM_TENANT
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.permissions import Permission
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import api_tokens
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.fleet import check_fleet
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 from ansible_collections.better_compute.fleet.tests.support.daemon_process import (
     CHECKOUT,
@@ -57,6 +59,12 @@ def metrics(environment: dict[str, str], *, port: int) -> str:
         return connection.getresponse().read().decode()
 
 
+def doctors_word_on_the_daemon(environment: dict[str, str]) -> str:
+    """What the records say of it now."""
+    with open_session(load_settings(environ=environment), if_missing="refuse") as session:
+        return next(str(check.verdict) for check in check_fleet(session) if check.about == "daemon")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_it_says_when_it_is_ready_and_ends_well_when_told_to(
     environment: dict[str, str], manager: socket.socket, number: signal.Signals
@@ -70,6 +78,7 @@ def test_it_says_when_it_is_ready_and_ends_well_when_told_to(
         port = int(line.split()[7].rpartition(":")[2])
         # It takes the place of what was told while the database was waited for.
         assert status == f"STATUS=answers bcd at https://127.0.0.1:{port}"
+        assert doctors_word_on_the_daemon(environment) == "ok"
         with wire_client(port) as client:
             assert client.heartbeat("node_" + "0" * 26).status == 401
         told = metrics(environment, port=int(line.rpartition(":")[2]))
@@ -79,8 +88,13 @@ def test_it_says_when_it_is_ready_and_ends_well_when_told_to(
         assert manager.recv(1000).splitlines()[0] == b"STOPPING=1"
         out, err = process.communicate(timeout=30)
     assert process.returncode == 0
+    assert doctors_word_on_the_daemon(environment) == "warning"
     assert out == ""
     assert all(entry.startswith("time=") for entry in err.splitlines())
+    first = err.splitlines()[0]
+    assert f"{told_version()} begins" in first
+    assert "settings file: none, the environment and defaults" in first
+    assert f"database: {environment['BC_FLEET_STORE_DATABASE_URL']}" in first
     assert f"told to stop ({number.name})" in err
     assert "bc-fleetd has stopped" in err
 
@@ -89,7 +103,9 @@ def test_a_database_that_is_away_is_waited_for(environment: dict[str, str], tmp_
     environment |= {"BC_FLEET_STORE_DATABASE_URL": "postgresql+psycopg://u:the-secret@127.0.0.1:1/fleet"}
     with daemon(environment) as process:
         assert process.stderr is not None
-        line = process.stderr.readline()
+        begins, line = process.stderr.readline(), process.stderr.readline()
+        assert "begins" in begins
+        assert "database: postgresql+psycopg://u:***@127.0.0.1:1/fleet" in begins
         assert "the database is not to be had" in line
         assert "the-secret" not in line
         process.send_signal(signal.SIGTERM)

@@ -14,7 +14,11 @@ import pytest
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     StoreUnavailable,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import Liveness, liveness
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import (
+    Listening,
+    Liveness,
+    liveness,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import NodeState
@@ -96,7 +100,7 @@ def test_a_late_flush_makes_no_heartbeat_younger_than_it_is(store: Store, clock:
 
 def test_a_flush_that_fails_loses_nothing(store: Store, clock: HandClock, tmp_path: Path) -> None:
     node = new_node(store, new_pool(store))
-    broken = open_store(f"sqlite:///{tmp_path / 'gone' / 'fleet.db'}", clock=clock)
+    broken = open_store(f"sqlite:///{tmp_path / 'gone' / 'fleet.db'}", clock=clock, make_folder=True)
     (tmp_path / "gone" / "fleet.db").unlink()
     (tmp_path / "gone" / "fleet.db").mkdir()
     heartbeats = Heartbeats(clock=clock)
@@ -185,7 +189,7 @@ class TestMachinesLostWhileNobodyListened:
         clock.advance(minutes=10)
         heartbeats = Heartbeats(clock=clock)
         listens(heartbeats, store, clock, seconds=30)
-        broken = open_store(f"sqlite:///{tmp_path / 'gone' / 'fleet.db'}", clock=clock)
+        broken = open_store(f"sqlite:///{tmp_path / 'gone' / 'fleet.db'}", clock=clock, make_folder=True)
         (tmp_path / "gone" / "fleet.db").unlink()
         (tmp_path / "gone" / "fleet.db").mkdir()
         clock.advance(seconds=2)
@@ -254,6 +258,44 @@ def test_a_silent_node_is_disconnected_only_once_the_gateway_has_listened_long_e
             judged.append(liveness(node.last_seen_at, listening=gateways.listening(tx), now=tx.now))
         clock.advance(seconds=10)
     assert judged == [*[Liveness.UNKNOWN] * 4, Liveness.DISCONNECTED]
+
+
+def running(store: Store) -> list[Listening]:
+    with store.read() as tx:
+        return list(gateways.running(tx))
+
+
+def test_a_gateway_that_stops_takes_its_own_mark_away_and_no_other(store: Store, clock: HandClock) -> None:
+    first, second = Heartbeats(clock=clock), Heartbeats(clock=clock)
+    first.flush(store)
+    clock.advance(seconds=4)
+    second.flush(store)
+    first.flush(store)
+    assert [mark.since for mark in running(store)] == [START, START + timedelta(seconds=4)]
+    first.leave(store)
+    assert [mark.since for mark in running(store)] == [START + timedelta(seconds=4)]
+    second.leave(store)
+    assert running(store) == []
+    with store.read() as tx:
+        assert gateways.listening(tx) == Listening(since=START, heard_at=clock.now()), "a short restart is no gap"
+
+
+def test_a_new_gateway_forgets_the_marks_of_those_that_died(store: Store, clock: HandClock) -> None:
+    Heartbeats(clock=clock).flush(store)
+    clock.advance(seconds=61)
+    heartbeats = Heartbeats(clock=clock)
+    heartbeats.flush(store)
+    heartbeats.flush(store)
+    assert [mark.since for mark in running(store)] == [clock.now()]
+
+
+def test_one_that_was_forgotten_and_lives_is_back_with_its_next_mark(store: Store, clock: HandClock) -> None:
+    hung, other = Heartbeats(clock=clock), Heartbeats(clock=clock)
+    hung.flush(store)
+    clock.advance(seconds=61)
+    other.flush(store)
+    hung.flush(store)
+    assert sorted(mark.since for mark in running(store)) == [START, clock.now()]
 
 
 def test_a_retired_node_is_not_heard_any_more(store: Store, clock: HandClock) -> None:

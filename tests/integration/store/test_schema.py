@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,13 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
     SchemaMismatch,
     StoreUnavailable,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import create_schema, fleet, open_store
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import (
+    Store,
+    create_schema,
+    fleet,
+    open_for_reading,
+    open_store,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.schema import HEAD
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store.tables import tables
 from ansible_collections.better_compute.fleet.tests.support import rows
@@ -162,7 +168,7 @@ def test_a_new_sqlite_file_is_made_for_its_owner_and_its_folders_group(tmp_path:
     path = tmp_path / "state" / "fleet.db"
     before = os.umask(0o077)
     try:
-        open_store(f"sqlite:///{path}").close()
+        open_store(f"sqlite:///{path}", make_folder=True).close()
     finally:
         os.umask(before)
     assert stat.S_IMODE(path.stat().st_mode) == 0o660
@@ -176,9 +182,71 @@ def test_a_file_that_was_begun_and_never_finished_is_made_ready(tmp_path: Path) 
 
 
 def test_a_missing_file_is_not_made_unless_asked_for(sqlite_url: str, tmp_path: Path) -> None:
-    with pytest.raises(StoreUnavailable, match="does not exist"):
+    with pytest.raises(StoreUnavailable, match=r"no database yet.*does not exist"):
         open_store(sqlite_url, create=False)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_somebody_named_is_not_made(tmp_path: Path) -> None:
+    for attempt in (open_store, migrate, create_schema):
+        with pytest.raises(StoreUnavailable, match=f"there is no folder {tmp_path}/misspelled: correct database_url"):
+            attempt(f"sqlite:///{tmp_path}/misspelled/fleet.db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_sqlite_file_is_told_once(sqlite_url: str, caplog: pytest.LogCaptureFixture) -> None:
+    first, second = open_store(sqlite_url), open_store(sqlite_url)
+    assert (first.made, second.made) == (True, False)
+    assert caplog.messages == [f"a new, empty database was made: {first.name}"]
+    first.close()
+    second.close()
+
+
+def test_who_only_reads_makes_no_file_and_finds_an_empty_fleet(sqlite_url: str, tmp_path: Path) -> None:
+    store = open_for_reading(sqlite_url)
+    assert store.absent
+    assert store.name == sqlite_url
+    with store.read() as outer, store.read() as inner:
+        assert (fleet.sites(outer), fleet.pools(inner)) == ((), ())
+    store.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("opened", [open_store, open_for_reading])
+def test_a_path_that_cannot_be_looked_at_is_no_missing_database(opened: Callable[[str], Store]) -> None:
+    with pytest.raises(StoreUnavailable, match="unable to open database file"):
+        opened(f"sqlite:////{'x' * 300}")
+
+
+def test_two_fleets_without_a_database_have_nothing_in_common(sqlite_url: str) -> None:
+    first, second = open_for_reading(sqlite_url), open_for_reading(sqlite_url)
+    with first.write() as tx:
+        fleet.put_site(tx, rows.site())
+    with second.read() as tx:
+        assert fleet.sites(tx) == ()
+    first.close()
+    second.close()
+
+
+def test_a_file_that_was_begun_and_never_finished_is_left_as_it_is_by_who_only_reads(tmp_path: Path) -> None:
+    (tmp_path / "fleet.db").touch()
+    store = open_for_reading(f"sqlite:///{tmp_path / 'fleet.db'}")
+    assert store.absent
+    store.close()
+    assert (tmp_path / "fleet.db").stat().st_size == 0
+
+
+def test_who_only_reads_reads_what_is_recorded(database_url: str) -> None:
+    create_schema(database_url)
+    written = open_store(database_url)
+    with written.write() as tx:
+        fleet.put_site(tx, rows.site())
+    store = open_for_reading(database_url)
+    assert not store.absent
+    with store.read() as tx:
+        assert len(fleet.sites(tx)) == 1
+    store.close()
+    written.close()
 
 
 def test_processes_that_open_one_new_file_at_once_all_succeed(sqlite_url: str) -> None:

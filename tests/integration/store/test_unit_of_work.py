@@ -184,7 +184,7 @@ def test_a_server_that_does_not_answer_is_unavailable_and_named_without_its_pass
 
 
 @pytest.mark.parametrize(
-    "url", ["mysql://fleet:t0psecret@host/fleet", "sqlite://", "sqlite:///:memory:", "t0psecret", ""]
+    "url", ["mysql://fleet:t0psecret@host/fleet", "sqlite://", "sqlite:///:memory:", "sqlite:///x.db", "t0psecret", ""]
 )
 def test_an_address_of_no_known_kind_is_told_without_repeating_it(url: str) -> None:
     with pytest.raises(StoreUnavailable, match="database_url must be") as failure:
@@ -291,7 +291,7 @@ def test_the_store_is_imported_without_sqlalchemy() -> None:
         "from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import (\n"
         "    clusters, events, fleet, gateways, idempotency, join_tokens, pool_nodes, reservations, substrates, work)\n"
         "try:\n"
-        "    store.open_store('sqlite:///x')\n"
+        "    store.open_store('sqlite:////x')\n"
         "except ImportError:\n"
         "    sys.exit(7)\n"
     )

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ansible_collections.better_compute.fleet.daemon.command_line import main
+from ansible_collections.better_compute.fleet.daemon.version import collection_version
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ClusterState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import clusters, fleet, open_store
 from ansible_collections.better_compute.fleet.tests.support import rows
+from ansible_collections.better_compute.fleet.tests.support.fleet_documents import example
 
 
 @pytest.fixture(autouse=True)
@@ -160,6 +164,33 @@ def test_status_lists_a_cluster_without_a_pool(settings: Path, capsys: pytest.Ca
     assert [cluster["name"] for cluster in json.loads(capsys.readouterr().out)["clusters"]] == ["build"]
 
 
+@pytest.mark.parametrize("command", [["status"], ["events"], ["token", "list"], ["plan", "--no-refresh"]])
+def test_a_command_that_only_reads_makes_no_database_and_says_that_there_is_none(
+    command: list[str], settings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    document = settings.parent / "fleet.json"
+    document.write_text(json.dumps(example()))
+    before = sorted(settings.parent.iterdir())
+    arguments = [str(document)] if command[0] == "plan" else []
+    assert main([*command, *arguments, "--settings", str(settings)]) == 0
+    told = capsys.readouterr()
+    assert f"there is no database yet (sqlite:///{settings.parent / 'fleet.db'})" in told.err
+    assert "to create" in told.out or command[0] != "plan"
+    assert sorted(settings.parent.iterdir()) == before
+
+
+def test_the_doctor_says_that_there_is_no_database_yet(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["doctor", "--settings", str(settings)])
+    assert "database: there is no database yet: " in capsys.readouterr().out
+    assert not (settings.parent / "fleet.db").exists()
+
+
+def test_what_makes_a_database_logs_it(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for _ in range(2):
+        main(["once", "--settings", str(settings)])
+    assert capsys.readouterr().err.count("a new, empty database was made: sqlite:///") == 1
+
+
 def test_once_says_that_nothing_is_due(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["once", "--settings", str(settings)]) == 0
     assert capsys.readouterr().out == "no pass is due\n"
@@ -169,6 +200,7 @@ def test_migrate_can_be_repeated(settings: Path, capsys: pytest.CaptureFixture[s
     assert main(["migrate", "--settings", str(settings)]) == 0
     assert main(["migrate", "--settings", str(settings)]) == 0
     assert capsys.readouterr().out.splitlines() == [
+        f"A new, empty database was made: sqlite:///{settings.parent / 'fleet.db'}",
         "The database now has this version's schema.",
         "The database already had this version's schema.",
     ]
@@ -209,6 +241,7 @@ def test_a_key_of_another_certificate_is_named(settings: Path, capsys: pytest.Ca
 def test_a_fault_is_told_by_kind_and_place_and_not_by_its_text(
     settings: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    main(["migrate", "--settings", str(settings)])
     text = "the-" + "secret"  # in two parts, because a stack shows the line that raised
 
     def fault(_session: object) -> None:
@@ -226,6 +259,8 @@ def test_a_fault_is_told_by_kind_and_place_and_not_by_its_text(
 def test_what_a_service_manager_starts_says_all_in_the_log_where_that_is_json(
     settings: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    main(["migrate", "--settings", str(settings)])
+    capsys.readouterr()
     settings.write_text(settings.read_text() + 'listen_host = "192.0.2.1"\n[log]\nformat = "json"\n')
     assert main(["once", "--settings", str(settings)]) == 0
     told = capsys.readouterr()
@@ -245,12 +280,45 @@ def test_what_a_service_manager_starts_says_all_in_the_log_where_that_is_json(
 def test_a_person_is_told_in_words_whatever_the_log_is(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings.write_text(settings.read_text() + '[log]\nformat = "json"\nlevel = "error"\n')
     assert main(["migrate", "--settings", str(settings)]) == 0
-    assert capsys.readouterr().out == "The database now has this version's schema.\n"
+    assert capsys.readouterr().out.endswith("The database now has this version's schema.\n")
     settings.write_text(settings.read_text() + "[reconcile]\nworkers = 0\n")
     assert main(["status", "--settings", str(settings)]) == 2
     told = capsys.readouterr().err
     assert told.startswith("bc-fleetd: the settings are not right:\n  reconcile.workers: ")
     assert told.endswith(f" (from {settings})\n")
+
+
+def test_once_for_a_pool_that_nobody_knows_ends_with_two(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["once", "--pool", "gpu", "--settings", str(settings)]) == 2
+    assert "there is no pool 'gpu'" in capsys.readouterr().err
+
+
+def test_the_version_is_the_collections_and_pythons(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    galaxy = yaml.safe_load((Path(__file__).parents[3] / "galaxy.yml").read_text())
+    assert capsys.readouterr().out == f"bc-fleetd {galaxy['version']} (Python {platform.python_version()})\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("MANIFEST.json", '{"collection_info": {"version": "1.2.3"}}', "1.2.3"),
+        ("galaxy.yml", "---\nname: fleet\nversion: 4.5.6\n", "4.5.6"),
+        ("galaxy.yml", "version: '7.8.9'  # quoted\n", "7.8.9"),
+    ],
+)
+def test_the_version_is_found_beside_the_code(file: str, content: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / file).write_text(content)
+    assert collection_version(tmp_path) == told
+
+
+@pytest.mark.parametrize("content", ["", "{}", "[]", '{"collection_info": 1}'])
+def test_a_manifest_that_says_nothing_is_no_fault(content: str, tmp_path: Path) -> None:
+    (tmp_path / "MANIFEST.json").write_text(content)
+    (tmp_path / "galaxy.yml").write_text("version: 4.5.6\n")
+    assert collection_version(tmp_path) == "4.5.6"
 
 
 def test_arguments_that_make_no_sense_end_with_two(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
-from ansible_collections.better_compute.fleet.daemon.status import print_json, print_table
+import pytest
+
+from ansible_collections.better_compute.fleet.daemon.status import Passes, print_json, print_table
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import (
     AGENT_MISSING,
     Finding,
@@ -21,6 +25,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.s
     SubstrateState,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.views import ClusterView
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.next_passes import NextPass
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
 from ansible_collections.better_compute.fleet.tests.support import rows
 
@@ -43,8 +48,8 @@ def table(*views: SubstrateView) -> list[list[str]]:
 
 def test_each_pool_is_a_row_with_its_state_its_nodes_and_its_message() -> None:
     heading, row = table(view(message="1 Node waits"))
-    assert heading == ["Pool", "Provider", "State", "Joined", "Listed", "Waiting", "Message"]
-    assert row == ["gpu-fleet", "aws", "ready", "3", "4", "1", "1", "Node", "waits"]
+    assert heading == ["Pool", "Provider", "State", "Joined", "Listed", "Waiting", "Next", "pass", "Message"]
+    assert row == ["gpu-fleet", "aws", "ready", "3", "4", "1", "-", "1", "Node", "waits"]
 
 
 def test_a_pool_that_was_declared_anew_is_not_called_ready() -> None:
@@ -73,7 +78,7 @@ def test_json_says_what_the_modules_say() -> None:
     shown = view()
     print_json([shown], [MISSING], to=written)
     assert json.loads(written.getvalue()) == {
-        "substrates": [shown.to_data()],
+        "substrates": [{**shown.to_data(), "next_pass": None, "at_work": False}],
         "clusters": [],
         "self_check": [MISSING.to_data()],
     }
@@ -100,23 +105,23 @@ def lines(*, width: int | None = None, pools: int = 1, message: str = "") -> lis
 
 def test_a_cluster_without_a_pool_has_a_row_of_its_own() -> None:
     heading, row = lines()[-2:]
-    assert heading.split() == ["Cluster", "Tenant", "Provider", "State", "Node", "pools", "Message"]
-    assert row.split() == ["build", "acme", "aws", "error", "0/0", "no", "such", "zone"]
+    assert heading.split() == ["Cluster", "Tenant", "Provider", "State", "Node", "pools", "Next", "pass", "Message"]
+    assert row.split() == ["build", "acme", "aws", "error", "0/0", "-", "no", "such", "zone"]
 
 
 def test_json_tells_of_clusters_without_a_pool_as_the_modules_do() -> None:
     written = io.StringIO()
     shown = cluster(state=ClusterState.READY)
     print_json([], [], [shown], to=written)
-    assert json.loads(written.getvalue())["clusters"] == [shown.to_data()]
+    assert json.loads(written.getvalue())["clusters"] == [{**shown.to_data(), "next_pass": None, "at_work": False}]
 
 
 def test_on_a_narrow_terminal_messages_stand_below_the_table_whole() -> None:
     message = " ".join(f"word{number}" for number in range(40))
     shown = lines(width=72, message=message)
     heading, row, told = shown[:3]
-    assert heading.split() == ["Pool", "Provider", "State", "Joined", "Listed", "Waiting"]
-    assert row.split() == ["gpu-fleet", "aws", "ready", "3", "4", "1"]
+    assert heading.split() == ["Pool", "Provider", "State", "Joined", "Listed", "Waiting", "Next", "pass"]
+    assert row.split() == ["gpu-fleet", "aws", "ready", "3", "4", "1", "-"]
     assert told == f"gpu-fleet: {message}"
     assert shown[-1] == "build: no such zone"
 
@@ -125,3 +130,46 @@ def test_five_hundred_pools_are_five_hundred_rows_that_fit() -> None:
     shown = lines(width=120, pools=500, message="waits")
     assert sum(line.startswith("gpu-fleet") for line in shown) == 500
     assert max(len(line) for line in shown) <= 120
+
+
+def passes(unit: str, *, at_work: bool = False, **ahead: float) -> Passes:
+    return Passes({unit: NextPass(due_at=rows.START + timedelta(**ahead), at_work=at_work)}, now=rows.START)
+
+
+@pytest.mark.parametrize(
+    ("at_work", "seconds", "told"),
+    [(False, 252, "in 4 min"), (False, 12, "in 12 s"), (False, 0, "due"), (False, -90, "due"), (True, -90, "at work")],
+)
+def test_the_next_pass_is_told_of_each_pool_and_cluster(at_work: bool, seconds: float, told: str) -> None:
+    pool, build = view(), cluster()
+    for shown, unit in (([pool], pool.record.pool_id), ([], build.record.id)):
+        written = io.StringIO()
+        print_table(shown, [], [build], passes(unit, at_work=at_work, seconds=seconds), to=written)
+        assert sum(f" {told} " in f"{line} " for line in written.getvalue().splitlines()) == 1
+        written = io.StringIO()
+        print_json(shown, [], [build], passes(unit, at_work=at_work, seconds=seconds), to=written)
+        data = json.loads(written.getvalue())
+        moment = (rows.START + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+        assert [(one["next_pass"], one["at_work"]) for one in (data["substrates"] or data["clusters"])] == [
+            (moment, at_work)
+        ]
+
+
+def test_for_how_long_nodes_have_waited_is_told() -> None:
+    written = io.StringIO()
+    waiting = view(waiting_since=rows.START - timedelta(minutes=17))
+    print_table([waiting], passes=Passes(now=rows.START), to=written)
+    assert " 1, 17 min " in written.getvalue()
+
+
+def test_a_full_table_can_be_read_within_120_columns() -> None:
+    message = "quota: " + "the provider refuses the machines " * 5
+    pool = view(
+        state=SubstrateState.ERROR, message=message, mode="adopt", waiting_since=rows.START - timedelta(minutes=17)
+    )
+    pool = replace(pool, pool="inference-frankfurt-a", provider="digitalocean", ready=False)
+    written = io.StringIO()
+    print_table([pool], [], [], passes(pool.record.pool_id, minutes=4), to=written, width=120)
+    *table_lines, below = written.getvalue().splitlines()
+    assert max(len(line) for line in table_lines) <= 120
+    assert below == f"inference-frankfurt-a: {message}"

@@ -108,6 +108,19 @@ def test_the_environment_names_the_file_and_wins_over_it(file: Path) -> None:
     assert settings.gateway.listen_port == 0
 
 
+@pytest.mark.parametrize("path", ["fleet.db", "./fleet.db", "~/fleet.db", "file:/srv/fleet.db?uri=true", ""])
+def test_a_sqlite_file_that_is_not_named_from_the_root_is_refused_with_what_to_write(path: str) -> None:
+    (message,) = problems_of_environment({"BC_FLEET_STORE_DATABASE_URL": f"sqlite:///{path}"})
+    assert message.startswith("store.database_url: ")
+    assert "sqlite:////var/lib/better-compute/fleet.db" in message
+    assert "BC_FLEET_STORE_DATABASE_URL" in message
+
+
+def test_only_a_database_that_nobody_named_is_the_default() -> None:
+    assert load_settings(environ={"XDG_STATE_HOME": "/x"}).store.by_default
+    assert not load_settings(environ={}, database_url="sqlite:////y.db").store.by_default
+
+
 def test_a_callers_own_database_wins_over_all(file: Path) -> None:
     environ = {"BC_FLEET_STORE_DATABASE_URL": "sqlite:////tmp/x.db"}
     assert load_settings(file, environ=environ, database_url="sqlite:////y.db").store.database_url == "sqlite:////y.db"

@@ -29,7 +29,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     check_api_tokens,
     check_clusters,
     check_due_times,
-    check_gateway_mark,
+    check_gateway_marks,
     check_pools,
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.views import ClusterView
@@ -68,9 +68,22 @@ def heard(**ago: float) -> Listening:
 def test_a_gateway_that_left_no_mark_for_a_minute_is_a_problem_where_there_are_pools(
     mark: Listening | None, pools: int, verdict: Verdict
 ) -> None:
-    check = check_gateway_mark([pool()] * pools, mark, now=NOW)
+    check = check_gateway_marks([pool()] * pools, mark, [] if mark is None else [mark], now=NOW)
     assert check.verdict == verdict
     assert ("`bc-fleetd run`" in check.cure) == (verdict != Verdict.OK)
+
+
+def test_the_mark_of_all_gateways_does_not_say_that_one_runs_still() -> None:
+    check = check_gateway_marks([pool()], heard(seconds=1), [], now=NOW)
+    assert check.verdict == Verdict.PROBLEM
+    assert check.message.startswith("no gateway has been listening for bcd since ")
+
+
+def test_of_several_gateways_those_that_run_are_counted() -> None:
+    check = check_gateway_marks([pool()], heard(seconds=1), [heard(seconds=1), heard(seconds=2)], now=NOW)
+    assert check.message.startswith("2 gateways have, the first of them, been listening for bcd since")
+    check = check_gateway_marks([pool()], heard(seconds=1), [heard(seconds=90), heard(seconds=2)], now=NOW)
+    assert check.message.startswith("a gateway has been listening")
 
 
 def due(**minutes_ago: float) -> Check:
@@ -197,3 +210,14 @@ def test_fewer_ready_pools_than_there_are_is_a_warning(
     check = pools_told(*views)["pools"]
     assert (check.verdict, check.message) == (verdict, message)
     assert bool(check.cure) == (verdict == Verdict.WARNING)
+
+
+@pytest.mark.parametrize(
+    ("image", "told"),
+    [("registry.example/bcd:0.1.0", True), (f"registry.example/bcd@sha256:{'a' * 64}", False)],
+)
+def test_an_image_that_is_named_by_a_tag_is_told_and_no_matter(image: str, told: bool) -> None:
+    agent = AgentSettings(image=image, gateway_url="https://fleet.example", pins=())
+    check = check_pools([], agent=agent, agent_known=True, now=NOW)[0]
+    assert (check.about, check.verdict) == ("agent", Verdict.OK)
+    assert ("named by a tag" in check.message) == told

@@ -24,7 +24,7 @@ CLUSTER_INFO_ARGUMENTS: dict[str, dict[str, Any]] = {
 
 def run_cluster_info() -> None:
     """The module bc_cluster_info."""
-    run_module(CLUSTER_INFO_ARGUMENTS, _read)
+    run_module(CLUSTER_INFO_ARGUMENTS, _read, only_reads=True)
 
 
 def _read(module: AnsibleModule, session: Session) -> Mapping[str, Any]:

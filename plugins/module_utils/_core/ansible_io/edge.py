@@ -21,7 +21,7 @@ from ..documents.settings import load_settings
 from ..model.errors import FleetError, InvalidInput, InvalidSettings, OperationError
 from ..model.libraries import library_of
 from ..operations.own_process import begin_process
-from ..operations.session import Drivers, Session, no_drivers, open_session
+from ..operations.session import Drivers, IfMissing, Session, no_drivers, open_session
 
 COMMON_ARGUMENTS: dict[str, dict[str, Any]] = {
     "database_url": {"type": "str", "no_log": True},
@@ -36,7 +36,12 @@ Body = Callable[[AnsibleModule, Session], Mapping[str, Any]]
 
 
 def run_module(
-    arguments: Mapping[str, Any], body: Body, *, drivers: Drivers = no_drivers, **module_options: Any
+    arguments: Mapping[str, Any],
+    body: Body,
+    *,
+    drivers: Drivers = no_drivers,
+    only_reads: bool = False,
+    **module_options: Any,
 ) -> None:
     """Run a module to its exit.
 
@@ -44,20 +49,27 @@ def run_module(
         arguments: the module's own argument spec; the common ones are added.
         body: does the work and returns the result.
         drivers: operations.drivers.drivers, of a module that asks providers or runs passes.
+        only_reads: of a module that changes nothing: it makes no database where there is none yet, as no module does in
+            check mode. What it reads is an empty fleet then, and a warning says why.
         module_options: passed on to AnsibleModule: required_one_of and the like.
     """
     begin_process()
     module = AnsibleModule(argument_spec={**COMMON_ARGUMENTS, **arguments}, supports_check_mode=True, **module_options)
-    result = _run(module, body, drivers)
+    result = _run(module, body, drivers, only_reads=only_reads or module.check_mode)
     if result.pop("failed", False):
         module.fail_json(**result)
     module.exit_json(**result)
 
 
-def _run(module: AnsibleModule, body: Body, drivers: Drivers) -> dict[str, Any]:
+def _run(module: AnsibleModule, body: Body, drivers: Drivers, *, only_reads: bool) -> dict[str, Any]:
     try:
         settings = load_settings(module.params["settings"], database_url=module.params["database_url"])
-        with open_session(settings, drivers=drivers) as session, _stopped_by_signals(session):
+        if_missing: IfMissing = "empty" if only_reads else "make"
+        with (
+            open_session(settings, drivers=drivers, if_missing=if_missing) as session,
+            _stopped_by_signals(session),
+        ):
+            _tell_of_database(module, session)
             return dict(body(module, session))
     except FleetError as error:
         return {"failed": True, **failure(error)}
@@ -67,6 +79,18 @@ def _run(module: AnsibleModule, body: Body, drivers: Drivers) -> dict[str, Any]:
         return {"failed": True, "msg": missing(error) or _fault(error)}
     except Exception as error:  # noqa: BLE001 -- the last edge: no fault of ours reaches a user as a traceback
         return {"failed": True, "msg": _fault(error)}
+
+
+def _tell_of_database(module: AnsibleModule, session: Session) -> None:
+    """Warn of a fleet that may be empty because its database is somewhere else."""
+    store = session.store
+    if store.made:
+        module.warn(f"a new, empty database was made: {store.name}. Is the fleet recorded elsewhere? See database_url")
+    elif store.absent:
+        module.warn(
+            f"there is no database yet ({store.name}), so nothing is recorded, and this made none. "
+            "Is the fleet recorded elsewhere? See database_url"
+        )
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def run_fleet() -> None:
 
 def run_fleet_info() -> None:
     """The module bc_fleet_info."""
-    run_module(FLEET_INFO_ARGUMENTS, _describe, drivers=drivers)
+    run_module(FLEET_INFO_ARGUMENTS, _describe, drivers=drivers, only_reads=True)
 
 
 def _describe(module: AnsibleModule, session: Session) -> Mapping[str, Any]:

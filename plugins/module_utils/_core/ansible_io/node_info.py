@@ -30,7 +30,7 @@ NODE_INFO_ARGUMENTS: dict[str, dict[str, Any]] = {
 
 def run_node_info() -> None:
     """The module bc_node_info."""
-    run_module(NODE_INFO_ARGUMENTS, _read)
+    run_module(NODE_INFO_ARGUMENTS, _read, only_reads=True)
 
 
 def _read(module: AnsibleModule, session: Session) -> Mapping[str, Any]:

@@ -26,7 +26,7 @@ NODE_POOL_INFO_ARGUMENTS: dict[str, dict[str, Any]] = {
 
 def run_node_pool_info() -> None:
     """The module bc_nodepool_info."""
-    run_module(NODE_POOL_INFO_ARGUMENTS, _read, mutually_exclusive=NOT_BOTH)
+    run_module(NODE_POOL_INFO_ARGUMENTS, _read, only_reads=True, mutually_exclusive=NOT_BOTH)
 
 
 def _read(module: AnsibleModule, session: Session) -> Mapping[str, Any]:

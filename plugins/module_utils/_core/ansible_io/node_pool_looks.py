@@ -28,7 +28,7 @@ from .node_pool_wishes import NODE_POOL_ARGUMENTS, NOT_BOTH, asked
 
 def run_node_pool_plan() -> None:
     """The module bc_nodepool_plan."""
-    run_module(NODE_POOL_ARGUMENTS, _look, mutually_exclusive=NOT_BOTH)
+    run_module(NODE_POOL_ARGUMENTS, _look, only_reads=True, mutually_exclusive=NOT_BOTH)
 
 
 def _look(module: AnsibleModule, session: Session) -> Mapping[str, Any]:

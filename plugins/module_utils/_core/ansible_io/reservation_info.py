@@ -31,7 +31,7 @@ RESERVATION_INFO_ARGUMENTS: dict[str, dict[str, Any]] = {
 
 def run_reservation_info() -> None:
     """The module bc_reservation_info."""
-    run_module(RESERVATION_INFO_ARGUMENTS, _read)
+    run_module(RESERVATION_INFO_ARGUMENTS, _read, only_reads=True)
 
 
 def _read(module: AnsibleModule, session: Session) -> Mapping[str, Any]:

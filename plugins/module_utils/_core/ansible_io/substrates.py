@@ -98,7 +98,7 @@ def run_substrate() -> None:
 
 def run_substrate_info() -> None:
     """The module bc_substrate_info."""
-    run_module(POOL_ARGUMENTS, _read)
+    run_module(POOL_ARGUMENTS, _read, only_reads=True)
 
 
 def _read(module: AnsibleModule, session: Session) -> Mapping[str, Any]:

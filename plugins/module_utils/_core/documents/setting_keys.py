@@ -18,7 +18,8 @@ from .addresses import absolute_path, web_address
 from .spelling import KeyPath
 from .wording import found
 
-_DATABASES: Final = ("sqlite:///", "postgresql+psycopg://")
+_SQLITE: Final = "sqlite:///"
+_DATABASES: Final = (_SQLITE, "postgresql+psycopg://")
 _MOST_SECONDS: Final = 86_400
 """A pool that is looked at less than daily is not looked at."""
 
@@ -93,6 +94,11 @@ def _database(value: str) -> None:
     """Take the URL of a kind of database that the store knows. The error does not repeat it: it may hold a password."""
     if not value.startswith(_DATABASES):
         raise ValueError(f"expected a URL that begins with one of {', '.join(_DATABASES)}")
+    if value.startswith(_SQLITE) and not value.startswith(f"{_SQLITE}/"):
+        raise ValueError(
+            "this names a SQLite file by a relative path, which is another file in every folder: write the whole path "
+            "after three slashes, so four in all, as in sqlite:////var/lib/better-compute/fleet.db"
+        )
 
 
 def _https(value: str) -> None:

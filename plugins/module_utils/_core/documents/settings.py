@@ -38,9 +38,15 @@ _WHOLE_NUMBER = r"-?[0-9]{1,9}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
-    """Where the records are. The URL may hold a password."""
+    """Where the records are.
+
+    Attributes:
+        database_url: it may hold a password.
+        by_default: whether nobody named it: it is a SQLite file in the state folder, which is then made, too.
+    """
 
     database_url: str = field(repr=False)
+    by_default: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,7 +330,7 @@ def _settings(values: Mapping[str, Any], environ: Mapping[str, str]) -> Settings
     }
     agent, gateway = section["agent"], section["gateway"]
     return Settings(
-        store=StoreSettings(database_url=section["store"]["database_url"] or f"sqlite:///{state_dir / 'fleet.db'}"),
+        store=_store(section["store"]["database_url"], state_dir),
         agent=AgentSettings(**{**agent, "pins": tuple(agent["pins"])}) if "agent" in values else None,
         gateway=GatewaySettings(
             listen_host=gateway["listen_host"],
@@ -338,6 +344,12 @@ def _settings(values: Mapping[str, Any], environ: Mapping[str, str]) -> Settings
         api=ApiSettings(**section["api"]) if "api" in values else None,
         log=LogSettings(**section["log"]),
     )
+
+
+def _store(named: str | None, state_dir: Path) -> StoreSettings:
+    if named:
+        return StoreSettings(database_url=named)
+    return StoreSettings(database_url=f"sqlite:///{state_dir / 'fleet.db'}", by_default=True)
 
 
 def _state_dir(environ: Mapping[str, str]) -> Path:

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+MARK_LASTS = timedelta(minutes=1)
+"""For so long a gateway's own mark says that it runs: it is written every few seconds, unless the database is slow."""
+
 HEARTBEAT_SECONDS = 10
 """How often bcd is told to send a heartbeat (design, section 8)."""
 
@@ -36,7 +39,7 @@ class Liveness(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listening:
-    """The gateways' mark: one for all gateways of a store.
+    """The gateways' mark: one for all gateways of a store; or one gateway's own.
 
     Attributes:
         since: since when at least one gateway has been listening without a gap.

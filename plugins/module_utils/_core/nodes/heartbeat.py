@@ -16,7 +16,7 @@ from datetime import datetime, timedelta
 
 from ..model.clock import Clock
 from ..model.ids import NodeId, PoolId
-from ..model.liveness import HEARTBEAT_SECONDS, is_connected, listened
+from ..model.liveness import HEARTBEAT_SECONDS, MARK_LASTS, Listening, is_connected, listened
 from ..model.records import NodeIdentity, PoolNode
 from ..model.secret import Secret
 from ..store import Store, Tx, gateways, pool_nodes, work
@@ -48,6 +48,7 @@ class Heartbeats:
             clock: measures how old a heartbeat is when it is flushed; the times that are stored are the store's own.
         """
         self._clock = clock
+        self._number = gateways.new_number()
         self._lock = threading.Lock()
         self._unwritten: dict[NodeId, _Heard] = {}
         self._heard: dict[NodeId, _Heard] = {}
@@ -84,6 +85,8 @@ class Heartbeats:
         try:
             with store.write() as tx:
                 mark = listened(gateways.listening(tx), now=tx.now)
+                if self._began is None:
+                    gateways.forget(tx, tx.now - MARK_LASTS)
                 self._began = self._began or tx.now
                 since = max(self._began, mark.since)
                 is_time = self._looked_for != since and not is_connected(since, now=tx.now)
@@ -94,6 +97,7 @@ class Heartbeats:
                     pool_nodes.lock_nodes(tx, unwritten)
                 for age, node_ids in batches:
                     pool_nodes.seen(tx, node_ids, tx.now - age)
+                gateways.runs(tx, self._number, Listening(since=self._began, heard_at=tx.now))
                 gateways.heard(tx, mark)
         except BaseException:
             with self._lock:
@@ -106,6 +110,15 @@ class Heartbeats:
             for node_id, heard in lost.items():
                 if self._heard.get(node_id) == heard:
                     del self._heard[node_id]
+
+    def leave(self, store: Store) -> None:
+        """Say that this gateway does not listen any more: nothing is flushed after that.
+
+        Raises:
+            StoreUnavailable: nobody is told; after MARK_LASTS it is taken for dead.
+        """
+        with store.write() as tx:
+            gateways.stopped(tx, self._number)
 
 
 def _by_age(heard: dict[NodeId, _Heard], *, now: datetime) -> list[tuple[timedelta, list[NodeId]]]:

@@ -171,6 +171,12 @@ def claim_due(session: Session, *, limit: int) -> tuple[Lease, ...]:
         return work.claim_due(tx, session.holder, limit)
 
 
+def claim_one(session: Session, unit: Unit) -> Lease | None:
+    """The lease on this one, due or not: it must be given to run_leased. None when somebody works on it."""
+    with session.store.write() as tx:
+        return work.acquire(tx, unit, session.holder)
+
+
 def run_leased(session: Session, lease: Lease) -> None:
     """Run one pass under a lease. A fault of our own is logged, the pool comes again in five minutes, and it is raised.
 
@@ -245,8 +251,7 @@ def _attempt(session: Session, unit: Unit) -> bool:
     """One pass, unless somebody else holds the pool or this process was told to end."""
     if session.stopping.is_set():
         return False
-    with session.store.write() as tx:
-        lease = work.acquire(tx, unit, session.holder)
+    lease = claim_one(session, unit)
     if lease is None:
         return False
     run_leased(session, lease)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from ..documents.settings import Settings
 from ..model.clock import Clock, SystemClock
@@ -21,7 +21,9 @@ from ..model.ids import TenantId
 from ..model.permissions import Caller, Permission
 from ..model.records import AccountRecord
 from ..model.telemetry import UNHEARD, Telemetry
-from ..store import Store, open_store
+from ..store import Store, open_for_reading, open_store
+from ..store.engine import masked, parse_url
+from ..store.opening import not_there
 
 if TYPE_CHECKING:
     from ..providers.contract import Driver
@@ -64,19 +66,26 @@ def no_drivers(_clock: Clock) -> Callable[[AccountRecord], Driver]:
     return open_one
 
 
+IfMissing = Literal["make", "refuse", "empty"]
+"""What a SQLite database that is not there is: made; an error; or, for whoever only reads, an empty fleet of which
+nothing stays."""
+
+
 @contextmanager
-def open_session(settings: Settings, *, drivers: Drivers = no_drivers, create: bool = True) -> Iterator[Session]:
+def open_session(
+    settings: Settings, *, drivers: Drivers = no_drivers, if_missing: IfMissing = "make"
+) -> Iterator[Session]:
     """A session on the real clock; the store is closed at the end.
 
     Arguments:
         drivers: operations.drivers.drivers, where providers are asked or passes run.
-        create: see open_store: without it nothing is made or changed by opening the database.
+        if_missing: unless it is "make", nothing is made or changed by opening the database.
 
     Raises:
         StoreUnavailable, SchemaMismatch: the database cannot be used; the text says what to do.
     """
     clock = SystemClock()
-    store = open_store(settings.store.database_url, create=create)
+    store = _open(settings, if_missing)
     try:
         yield Session(
             store=store,
@@ -89,6 +98,27 @@ def open_session(settings: Settings, *, drivers: Drivers = no_drivers, create: b
         )
     finally:
         store.close()
+
+
+def _open(settings: Settings, if_missing: IfMissing) -> Store:
+    url = settings.store.database_url
+    if if_missing == "empty":
+        return open_for_reading(url)
+    return open_store(url, create=if_missing == "make", make_folder=settings.store.by_default)
+
+
+def database_address(settings: Settings) -> str:
+    """Where the records are, without any password: for a person.
+
+    Raises:
+        StoreUnavailable: it is the address of no known kind of database.
+    """
+    return masked(parse_url(settings.store.database_url))
+
+
+def database_is_new(settings: Settings) -> bool:
+    """Whether it is a SQLite file that is not there yet, or holds nothing."""
+    return not_there(settings.store.database_url) is not None
 
 
 def acting_for(session: Session, caller: Caller, *, needs: Permission, tenant_id: TenantId) -> Session:

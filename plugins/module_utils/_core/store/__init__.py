@@ -9,9 +9,9 @@ One file for each kind of row; every function takes the transaction first: ``fle
 
 from __future__ import annotations
 
-from .opening import open_store
+from .opening import open_for_reading, open_store
 from .schema import create_schema
 from .transaction import Tx
 from .unit_of_work import Store
 
-__all__ = ["Store", "Tx", "create_schema", "open_store"]
+__all__ = ["Store", "Tx", "create_schema", "open_for_reading", "open_store"]

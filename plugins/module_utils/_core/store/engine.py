@@ -18,6 +18,7 @@ snapshot.
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,8 @@ def parse_url(url: str) -> URL:
     """The database's address.
 
     Raises:
-        StoreUnavailable: it is neither `sqlite:///<file>` nor `postgresql+psycopg://…`. The text does not repeat it.
+        StoreUnavailable: it is neither `sqlite:///` with an absolute path nor `postgresql+psycopg://…`. The text does
+            not repeat it.
     """
     from sqlalchemy import exc, make_url
 
@@ -66,10 +68,10 @@ def parse_url(url: str) -> URL:
         parsed = None
     if parsed is None or not (
         parsed.drivername == "postgresql+psycopg"
-        or (parsed.drivername in ("sqlite", "sqlite+pysqlite") and parsed.database not in (None, "", ":memory:"))
+        or (parsed.drivername in ("sqlite", "sqlite+pysqlite") and Path(parsed.database or "").is_absolute())
     ):
         raise StoreUnavailable(
-            "database_url must be sqlite:///<file> (a relative path) or sqlite:////<file> (an absolute one), "
+            "database_url must be sqlite:////<file> (four slashes: the path from the root) "
             "or postgresql+psycopg://<user>:<password>@<host>/<database>"
         )
     return parsed
@@ -101,6 +103,25 @@ def make_engine(url: URL) -> Engine:
         isolation_level="READ COMMITTED",
         connect_args=_postgresql_arguments(url),
     )
+
+
+def make_memory_engine() -> Engine:
+    """An engine on a SQLite database of its own in this process's memory, empty, which ends with the engine.
+
+    Connections share it by its name (SQLite, "In-Memory Databases": `cache=shared`). The pool keeps one open.
+    """
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import QueuePool
+
+    engine = create_engine(
+        f"sqlite:///file:{uuid.uuid4()}?mode=memory&cache=shared&uri=true",
+        poolclass=QueuePool,
+        pool_size=_KEPT_CONNECTIONS,
+        max_overflow=-1,
+        hide_parameters=True,
+    )
+    _control_sqlite(engine)
+    return engine
 
 
 def _control_sqlite(engine: Engine) -> None:

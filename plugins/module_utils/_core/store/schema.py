@@ -34,28 +34,44 @@ _LOCK_NUMBER = int.from_bytes(b"bcfleet", "big")
 """PostgreSQL's advisory locks are numbers; any constant of our own will do."""
 
 
-def create_schema(url: str) -> None:
+def create_schema(url: str, *, make_folder: bool = False) -> bool:
     """Make this version's tables in an empty database (SQLite: also the file) and stamp it.
 
     Does nothing when the database has a stamp already, so several processes may call it at once.
+
+    Arguments:
+        make_folder: whether the folder of a SQLite file is made, too.
+
+    Returns:
+        Whether the tables were made now.
 
     Raises:
         SchemaMismatch: it holds tables and no stamp: it belongs to something else.
         StoreUnavailable: the database cannot be reached.
     """
-    with changing_schema(url) as connection:
-        if _stamp(connection) is None:
-            metadata = tables().metadata
-            if connection.dialect.name == "postgresql":
-                for index in (index for table in metadata.tables.values() for index in table.indexes):
-                    index.dialect_options["postgresql"]["where"] = index.dialect_options["sqlite"]["where"]
-            metadata.create_all(connection, checkfirst=False)
-            _write_stamp(connection)
+    with changing_schema(url, make_folder=make_folder) as connection:
+        if _stamp(connection) is not None:
+            return False
+        make_tables(connection)
+        return True
+
+
+def make_tables(connection: Connection) -> None:
+    """Make this version's tables, and the stamp, in a database that holds nothing."""
+    metadata = tables().metadata
+    if connection.dialect.name == "postgresql":
+        for index in (index for table in metadata.tables.values() for index in table.indexes):
+            index.dialect_options["postgresql"]["where"] = index.dialect_options["sqlite"]["where"]
+    metadata.create_all(connection, checkfirst=False)
+    _write_stamp(connection)
 
 
 @contextmanager
-def changing_schema(url: str) -> Iterator[Connection]:
+def changing_schema(url: str, *, make_folder: bool = False) -> Iterator[Connection]:
     """One transaction in which the schema may be made or changed, by one process at a time. A SQLite file is made.
+
+    Arguments:
+        make_folder: whether the folder of a SQLite file is made, too.
 
     Raises:
         SchemaMismatch: the database holds tables and no stamp: it belongs to something else.
@@ -66,7 +82,7 @@ def changing_schema(url: str) -> Iterator[Connection]:
     try:
         with translated(masked(parsed)):
             if parsed.get_backend_name() == "sqlite":
-                _make_sqlite_file(parsed)
+                _make_sqlite_file(parsed, make_folder=make_folder)
             with engine.execution_options(**{WRITES: True}).begin() as connection:
                 if connection.dialect.name == "postgresql":
                     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK_NUMBER})")
@@ -105,17 +121,23 @@ def sqlite_path(url: URL) -> Path:
     return Path(str(url.database))
 
 
-def _make_sqlite_file(url: URL) -> None:
+def _make_sqlite_file(url: URL, *, make_folder: bool) -> None:
     """Make an empty file with the right owner before SQLite does. One that exists is left as it is.
 
-    SQLite gives the -wal and -shm files beside it the same mode and owner.
+    SQLite gives the -wal and -shm files beside it the same mode and owner. Only the default's folder is made: one that
+    somebody named and that is not there is most often misspelled, and would be a new, empty fleet.
 
     Raises:
         StoreUnavailable: the folder cannot be made or written.
     """
     path = sqlite_path(url)
     try:
-        path.parent.mkdir(mode=_NEW_FOLDER_MODE, parents=True, exist_ok=True)
+        if make_folder:
+            path.parent.mkdir(mode=_NEW_FOLDER_MODE, parents=True, exist_ok=True)
+        elif not path.parent.is_dir():
+            raise StoreUnavailable(
+                f"{masked(url)} cannot be created: there is no folder {path.parent}: correct database_url, or make it"
+            )
         try:
             descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _FILE_MODE)
         except FileExistsError:

@@ -213,7 +213,7 @@ def tables() -> Tables:
     gateways = Table(
         "gateways",
         metadata,
-        # One row: the mark that at least one gateway is listening for heartbeats.
+        # Row 1: the mark that at least one gateway is listening for heartbeats. Each that runs has one of its own, too.
         Column("id", Integer, primary_key=True, autoincrement=False),
         Column("listening_since", utc_time(), nullable=False),
         Column("heard_at", utc_time(), nullable=False),

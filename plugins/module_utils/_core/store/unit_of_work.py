@@ -38,12 +38,18 @@ class Store:
 
     Attributes:
         name: the database's address without its password.
+        made: whether opening it made a new, empty database.
+        absent: whether there is no such database yet: this one is empty, and in memory.
         on_commit: called with "before" and "after" around each COMMIT (crash tests stop the process there).
     """
 
-    def __init__(self, opened: Engine, *, name: str, clock: Clock | None) -> None:
+    def __init__(
+        self, opened: Engine, *, name: str, clock: Clock | None, made: bool = False, absent: bool = False
+    ) -> None:
         """Use :func:`open_store`."""
         self.name = name
+        self.made = made
+        self.absent = absent
         self.on_commit: list[Callable[[Moment], None]] = []
         self._engine = opened
         self._clock = clock

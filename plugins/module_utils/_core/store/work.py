@@ -282,6 +282,16 @@ def next_due(tx: Tx) -> datetime | None:
     return moment
 
 
+def next_unit(tx: Tx) -> tuple[str, datetime] | None:
+    """The unit that can be claimed next, and when; None when there is none. See :func:`next_due`."""
+    from sqlalchemy import select
+
+    work = tables().work
+    at = claimable_at()
+    row = tx.row(select(work.c.unit, at.label("at")).order_by(at, work.c.unit).limit(1))
+    return None if row is None else (row.unit, row.at)
+
+
 @cache
 def claimable_at() -> ColumnElement[datetime]:
     """From when on each unit can be taken: since it is due, or since the lease on it lapsed."""

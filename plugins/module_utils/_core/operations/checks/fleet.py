@@ -20,7 +20,7 @@ from .recorded import (
     check_api_tokens,
     check_clusters,
     check_due_times,
-    check_gateway_mark,
+    check_gateway_marks,
     check_pools,
     name_of,
 )
@@ -38,7 +38,7 @@ def check_fleet(session: Session, *, wrong: Collection[str] = ()) -> tuple[Check
     """
     with session.store.read() as tx:
         now = tx.now
-        listening = gateways.listening(tx)
+        listening, running = gateways.listening(tx), gateways.running(tx)
         accounts = fleet.accounts(tx)
         recorded = [one for one in clusters.clusters(tx) if one.state != ClusterState.DELETED]
         standing = clusters_from(tx, recorded)
@@ -49,7 +49,7 @@ def check_fleet(session: Session, *, wrong: Collection[str] = ()) -> tuple[Check
         tokens = None if session.settings.api is None else api_tokens.tokens(tx)
     idle = {unit: name for unit, name in names.items() if unit not in held}
     return (
-        check_gateway_mark(pools, listening, now=now),
+        check_gateway_marks(pools, listening, running, now=now),
         check_due_times(idle, due, now=now),
         *(() if tokens is None else (check_api_tokens(tokens, now=now),)),
         *check_credential_files(accounts),

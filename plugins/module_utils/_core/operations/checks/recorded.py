@@ -10,16 +10,13 @@ from datetime import datetime, timedelta
 
 from ...model.agent import AgentSettings
 from ...model.findings import AGENT_MISSING, Check, Finding, FindingCode, Verdict
-from ...model.liveness import Listening
+from ...model.liveness import MARK_LASTS, Listening
 from ...model.permissions import ApiToken, TokenState
 from ...model.states import ClusterState, SubstrateState
 from ...reconcile.verdict import MESSAGE_SEPARATOR
 from ..clusters.views import ClusterView
 from ..self_check import self_check
 from ..substrates import SubstrateView
-
-SILENT = timedelta(minutes=1)
-"""A gateway leaves its mark every few seconds; one that was restarted does again within this."""
 
 OVERDUE = timedelta(minutes=5)
 """A pool that is due is worked on within seconds while a daemon runs, unless all its workers are busy."""
@@ -34,11 +31,21 @@ what stays deleting for ever is never left unannounced."""
 _START = "start `bc-fleetd run` on this database, and keep it running: nodes join and are looked after by it"
 
 
-def check_gateway_mark(views: Sequence[SubstrateView], listening: Listening | None, *, now: datetime) -> Check:
-    """Whether some daemon's gateway listens for bcd, by the mark that it leaves."""
+def check_gateway_marks(
+    views: Sequence[SubstrateView], listening: Listening | None, running: Iterable[Listening], *, now: datetime
+) -> Check:
+    """Whether some daemon's gateway listens for bcd, by the marks that they leave.
+
+    Arguments:
+        listening: the mark of all of them together, which outlives them.
+        running: each one's own, which it takes away when it stops.
+    """
     about = "daemon"
-    if listening is not None and now - listening.heard_at <= SILENT:
-        message = f"a gateway has been listening for bcd since {listening.since:%Y-%m-%d %H:%M} UTC"
+    alive = [one for one in running if now - one.heard_at <= MARK_LASTS]
+    if alive:
+        since = min(one.since for one in alive)
+        many = "a gateway has" if len(alive) == 1 else f"{len(alive)} gateways have, the first of them,"
+        message = f"{many} been listening for bcd since {since:%Y-%m-%d %H:%M} UTC"
         return Check(about=about, verdict=Verdict.OK, message=message)
     if listening is None:
         message = "no gateway has ever listened for bcd on this database"
@@ -115,6 +122,9 @@ def _agent(found: Iterable[Finding], *, agent: AgentSettings | None, agent_known
         message = "the settings do not say how bcd is run, and no pool asks for it"
     else:
         message = "the settings say how bcd is run"
+        if "@sha256:" not in agent.image:
+            # No warning: a tag that is never moved is as good, and whether it is, only its owners know.
+            message += "; its image is named by a tag, so what runs can change without them (docs/operations.md)"
     return Check(about=about, verdict=Verdict.OK, message=message)
 
 
