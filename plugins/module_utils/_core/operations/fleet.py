@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..model.declared import FleetConfig
 from ..model.errors import Code, OperationError
+from ..model.findings import agent_missing, some_of
 from ..model.ids import PoolId
 from ..model.records import NodePoolRecord, PoolRecord
 from ..model.states import Intent, SubstrateState
 from ..planning import Plan, Records, Scope, plan
 from ..planning.changes import ChangeKind, Resource
+from ..planning.naming import key, titled
 from ..store import fleet
 from .fleet_rows import read_records, write_rows
 from .node_pools.telling import to_data as node_pool_data
@@ -37,7 +39,8 @@ class PlannedFleet:
         scope: the one pool that the plan is about; None for the whole fleet.
         records: what it was planned beside.
         places: of the declared accounts, as their providers say: to be recorded with them.
-        warnings: the plan's, and the accounts and pools whose provider could not be asked.
+        warnings: the plan's, the accounts and pools whose provider could not be asked, and the pools that would stay
+            in error for want of settings.
     """
 
     plan: Plan
@@ -99,10 +102,22 @@ def plan_beside(
         scope=scope,
     )
     names = {pool.id: pool.name for pool in records.pools}
-    warnings = (*made.warnings, *unread, *(f"pool {names[pool_id]}: {reason}" for pool_id, reason in unseen.items()))
+    warnings = (
+        *made.warnings,
+        *unread,
+        *(f"pool {names[pool_id]}: {reason}" for pool_id, reason in unseen.items()),
+        *_for_want_of_settings(session, made.config),
+    )
     return PlannedFleet(
         plan=made, document=config, absent=absent, scope=scope, records=records, places=places, warnings=warnings
     )
+
+
+def _for_want_of_settings(session: Session, wanted: FleetConfig) -> list[str]:
+    """What the self-check will say of the settings once the plan is applied."""
+    backed = (titled(key(pool)) for pool in wanted.pools if pool.substrate is not None)
+    missing = agent_missing(backed, session.settings.agent)
+    return [f"pool {some_of(missing.pools)}: {missing.message}"] if missing else []
 
 
 def drift_of_fleet(session: Session) -> tuple[PoolDrift, ...]:

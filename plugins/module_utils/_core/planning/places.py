@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..model.declared import FleetConfig
+from ..model.findings import some_of
 from .changes import Change, ChangeKind, FieldChange, Resource
 from .fields import LOWERED, REMEDY, Values, account_values, appearing, compare, site_values, vanishing
 from .naming import Key, key, titled
 from .recorded import Index
 from .scope import Scope, covers, kept
-
-_MOST_NAMED = 5
-"""Pools or clusters of a note: ten thousand may stand on one account."""
 
 
 def plan_sites(config: FleetConfig, recorded: Index, *, scope: Scope, prune: bool) -> list[Change]:
@@ -99,16 +97,11 @@ def _undeclared_change(
         return Change(kind=ChangeKind.KEEP, resource=resource, tenant=tenant, name=name, note=kept)
     if standing:
         note = (
-            f"kept until nothing of pool {_some(standing)} is left on it: it goes then if the run waits, else with the "
-            "next prune"
+            f"kept until nothing of pool {some_of(standing)} is left on it: it goes then if the run waits, else with "
+            "the next prune"
         )
         return Change(kind=ChangeKind.KEEP, resource=resource, tenant=tenant, name=name, note=note)
     if clusters:
-        note = f"kept until cluster {_some(clusters)} on it is deleted (bc_cluster): it goes with the next prune then"
+        note = f"kept until cluster {some_of(clusters)} on it is deleted (bc_cluster): it goes with the next prune then"
         return Change(kind=ChangeKind.KEEP, resource=resource, tenant=tenant, name=name, note=note)
     return Change(kind=ChangeKind.DELETE, resource=resource, tenant=tenant, name=name, fields=vanishing(values))
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

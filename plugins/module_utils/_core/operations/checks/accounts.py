@@ -21,7 +21,7 @@ from ...model.errors import (
 )
 from ...model.findings import Check, Verdict
 from ...model.ids import AccountId
-from ...model.libraries import library_of
+from ...model.libraries import library_of, not_installed
 from ...model.records import AccountRecord, ClusterRecord
 from ...providers.contract import ClusterSpec
 from ...reconcile.specs import cluster_spec
@@ -146,7 +146,7 @@ def _missing(account: AccountRecord, error: ImportError) -> Check:
         return _fault(account, error)
     return _problem(
         account,
-        f"the library for {account.provider} is not installed here: {library}",
+        not_installed(account.provider, library),
         f"install {library} for the Python that runs bc-fleetd",
     )
 
