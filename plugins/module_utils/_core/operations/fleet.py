@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -101,16 +101,23 @@ def plan_beside(
         state="absent" if absent else "present",
         scope=scope,
     )
-    names = {pool.id: pool.name for pool in records.pools}
     warnings = (
         *made.warnings,
         *unread,
-        *(f"pool {names[pool_id]}: {reason}" for pool_id, reason in unseen.items()),
+        *_unasked({pool.id: pool.name for pool in records.pools}, unseen),
         *_for_want_of_settings(session, made.config),
     )
     return PlannedFleet(
         plan=made, document=config, absent=absent, scope=scope, records=records, places=places, warnings=warnings
     )
+
+
+def _unasked(names: Mapping[PoolId, str], unseen: Mapping[PoolId, str]) -> list[str]:
+    """A line for each reason: a provider that is down is so for all the pools there."""
+    pools: dict[str, list[str]] = {}
+    for pool_id, reason in unseen.items():
+        pools.setdefault(reason, []).append(names[pool_id])
+    return [f"pool {some_of(sorted(of_it))}: {reason}" for reason, of_it in pools.items()]
 
 
 def _for_want_of_settings(session: Session, wanted: FleetConfig) -> list[str]:
