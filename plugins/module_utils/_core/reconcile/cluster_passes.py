@@ -26,7 +26,7 @@ from .doors import Doors
 from .ending import OVERTAKEN, cluster_end
 from .events import tell_cluster
 from .outcome import DONE, Outcome, Progress, of_error
-from .refused_account import open_account, said_of_account, tell_node_pools
+from .refused_account import open_account, raise_missing, said_of_account, tell_node_pools
 from .steps.control_plane import ensure_cluster
 from .steps.delete import delete_at_provider
 from .steps.finish import finish_cluster
@@ -63,6 +63,7 @@ def run_cluster_pass(doors: Doors, lease: Lease, cluster: ClusterRecord) -> Pass
     Raises:
         StaleLease: somebody else has the cluster by now; nothing more was written.
         StoreUnavailable: the database went away; the lease lapses by itself.
+        ImportError: the provider's library is not installed here; the records say so, and the lease is given back.
     """
     deleting = cluster.state == ClusterState.DELETING
     try:
@@ -72,6 +73,7 @@ def run_cluster_pass(doors: Doors, lease: Lease, cluster: ClusterRecord) -> Pass
         state = ClusterState.DELETING if deleting else ClusterState.ERROR
         after, wait = replace(cluster, state=state, message=message), doors.intervals.settled
         end = _write_back(doors, lease, cluster, after, wait, node_pools_wait_for=message)
+        raise_missing(error)
         return replace(end, outcome=PassOutcome.ERROR)
     if not deleting and awaits_nodes(ctx.cluster, ctx.node_pools, ctx.driver.capabilities):
         after = replace(ctx.cluster, message=waits_for(ctx.driver.capabilities))

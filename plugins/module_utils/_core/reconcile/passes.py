@@ -25,7 +25,7 @@ from .doors import Doors
 from .ending import OVERTAKEN, pool_end
 from .events import tell_cluster
 from .outcome import Outcome
-from .refused_account import open_account, record_refused_account
+from .refused_account import open_account, raise_missing, record_refused_account
 from .steps.agent import apply_agent
 from .steps.claim import hold_claim
 from .steps.control_plane import ensure_control_plane
@@ -90,13 +90,16 @@ def run_pass(doors: Doors, lease: Lease) -> PassEnd:
     Raises:
         StaleLease: somebody else has the pool by now; nothing more was written.
         StoreUnavailable: the database went away; the lease lapses by itself.
+        ImportError: the provider's library is not installed here; the records say so, and the lease is given back.
     """
     if is_cluster_id(lease.unit):
         return _run_own(doors, lease, ClusterId(lease.unit))
     try:
         ctx = _load(doors, lease)
     except ProviderError as error:
-        return record_refused_account(doors, lease, error)
+        end = record_refused_account(doors, lease, error)
+        raise_missing(error)
+        return end
     if ctx is None:
         return _forget(doors, lease)
     tear_down = ctx.pool.intent == Intent.TEAR_DOWN

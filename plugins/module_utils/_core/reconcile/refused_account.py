@@ -25,6 +25,14 @@ _ON_ITS_WAY = frozenset({NodePoolState.PENDING, NodePoolState.UPDATING, NodePool
 """Node pools that somebody waits for. One that is ready stays so, and one in error has its own reason."""
 
 
+class LibraryMissing(Unavailable):
+    """An account's provider has a library that is not installed here."""
+
+    def __init__(self, message: str, missed: ImportError) -> None:
+        super().__init__(message)
+        self.missed = missed
+
+
 def open_account(doors: Doors, account: AccountRecord) -> Driver:
     """The account's driver.
 
@@ -37,7 +45,17 @@ def open_account(doors: Doors, account: AccountRecord) -> Driver:
         library = library_of(error)
         if library is None:
             raise
-        raise Unavailable(not_installed(account.provider, library)) from error
+        raise LibraryMissing(not_installed(account.provider, library), error) from error
+
+
+def raise_missing(error: ProviderError) -> None:
+    """To be called when the records say why: that a library is missing is also told by whoever runs passes, as theirs.
+
+    Raises:
+        ImportError: the one that was met, if that is what was wrong.
+    """
+    if isinstance(error, LibraryMissing):
+        raise error.missed
 
 
 def said_of_account(error: ProviderError) -> str:
