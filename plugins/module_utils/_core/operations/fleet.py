@@ -17,7 +17,7 @@ from ..model.ids import PoolId
 from ..model.records import NodePoolRecord, PoolRecord
 from ..model.states import Intent, SubstrateState
 from ..planning import Plan, Records, Scope, plan
-from ..planning.changes import ChangeKind, Resource
+from ..planning.changes import GOING, ChangeKind, Resource
 from ..planning.naming import key, titled
 from ..store import fleet
 from .fleet_rows import read_records, write_rows
@@ -101,6 +101,7 @@ def plan_beside(
         state="absent" if absent else "present",
         scope=scope,
     )
+    made = _with_bookings(session, made, records)
     warnings = (
         *made.warnings,
         *unread,
@@ -110,6 +111,20 @@ def plan_beside(
     return PlannedFleet(
         plan=made, document=config, absent=absent, scope=scope, records=records, places=places, warnings=warnings
     )
+
+
+def _with_bookings(session: Session, made: Plan, records: Records) -> Plan:
+    """The plan with whose bookings hold up what it takes away."""
+    if not any(change.kind in GOING for change in made.changes):  # as of most plans
+        return made
+    from ..planning.held_up import pools_going, with_bookings
+    from ..store import reservations
+
+    going = pools_going(made, records)
+    if not going:
+        return made
+    with session.store.read() as tx:
+        return with_bookings(made, records, reservations.standing(tx, going))
 
 
 def _unasked(names: Mapping[PoolId, str], unseen: Mapping[PoolId, str]) -> list[str]:
