@@ -51,6 +51,20 @@ options:
     type: str
     choices: [present, absent]
     default: present
+  wait:
+    description:
+      - Whether to wait until the GPUs are there, that is until RV(reservation.state) is C(bound). The task fails when
+        they are not in time, or never will be, with what the reservation waits for. It stays booked all the same.
+      - Waiting places nothing. C(bc-fleetd), or a run that converges the pool, does that as nodes join, and so does
+        whoever gives GPUs back.
+      - Without it, a reservation that has no room yet is returned as C(pending). O(state=absent) never waits.
+    type: bool
+    default: false
+  wait_timeout:
+    description:
+      - How long to wait, in seconds, at most seven days.
+    type: int
+    default: 1800
 attributes:
   check_mode:
     description: Says exactly what a run would change, or why it would be refused, and changes nothing.
@@ -77,6 +91,14 @@ EXAMPLES = r"""
     tenant: acme
     pool: shared
     gpus: 8
+
+- name: Book a whole machine, and go on when it is there
+  better_compute.fleet.bc_reservation:
+    name: train-2
+    pool: gpu-fleet
+    gpus: 8
+    wait: true
+    wait_timeout: 3600
 
 - name: Give it back, or learn how it ended
   better_compute.fleet.bc_reservation:
@@ -119,7 +141,10 @@ reservation:
       type: list
       elements: str
     message:
-      description: Why it ended.
+      description:
+        - Why it ended.
+        - While it is C(pending), what it waits for, as the pool stands now. For example that no node has joined, that
+          all GPUs are taken, or that it is not for Spot nodes and no other is there.
       type: str
 code:
   description: The error's code, for example C(QUOTA_EXCEEDED) or C(CONFLICT).

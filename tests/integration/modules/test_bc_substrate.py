@@ -106,6 +106,7 @@ def test_flavors_that_are_not_named_are_kept_without_prune_and_deleted_with_it(d
     named = [{"name": "h100"}]
     kept = declared.run("bc_substrate", pool=POOL, flavors=named)
     assert (kept["changed"], said(kept)) == (False, ["keep node_pool gpu-fleet/h100-spot"])
+    assert [change["note"] for change in kept["plan"]["changes"]] == ["not among those named: kept, needs prune"]
     pruned = declared.run("bc_substrate", pool=POOL, flavors=named, prune=True)
     assert (pruned["failed"], said(pruned)) == (False, ["delete node_pool gpu-fleet/h100-spot"])
     assert set(declared.fleet.node_pools()) == {"h100"}

@@ -10,6 +10,7 @@ import signal
 import pytest
 
 from ansible_collections.better_compute.fleet.emulators.engine import Error
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import AGENT_MISSING
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import work
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import put
 from ansible_collections.better_compute.fleet.tests.support.life.world import document
@@ -74,6 +75,13 @@ def test_a_plan_that_is_not_to_look_asks_no_provider(modules: Modules) -> None:
     calls = len(modules.fleet.scene.engine.log.entries(cloud="aws"))
     assert not modules.run("bc_fleet", config=document(), refresh=False)["changed"]
     assert len(modules.fleet.scene.engine.log.entries(cloud="aws")) == calls
+
+
+def test_a_plan_without_agent_settings_warns_before_anything_is_applied(make_modules: MakeModules) -> None:
+    modules = make_modules(BC_FLEET_AGENT_IMAGE="", BC_FLEET_AGENT_GATEWAY_URL="", BC_FLEET_AGENT_PINS="")
+    planned = modules.run("bc_fleet", check=True, config=document())
+    assert not planned["failed"]
+    assert any(f"pool gpu-fleet: {AGENT_MISSING}" in str(one) for one in planned["warnings"])
 
 
 def test_without_agent_settings_nothing_is_created_and_the_task_says_why(make_modules: MakeModules) -> None:

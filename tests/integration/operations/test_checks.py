@@ -5,10 +5,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
+from typing import Never
+
+import pytest
 
 from ansible_collections.better_compute.fleet.emulators.engine import Error
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import PermissionDenied
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Check, Verdict
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import AccountRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import SubstrateState
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.fleet import check_fleet
 from ansible_collections.better_compute.fleet.tests.support.life.fleet_at_hand import Fleet
@@ -19,8 +25,20 @@ from .conftest import MakeFleet
 DOWN = Error(status=503, code="ServiceUnavailableException", message="come back later")
 
 
+def no_credential(_account: AccountRecord) -> Never:
+    raise PermissionDenied("the variable of its credential is not set")
+
+
 def not_ok(fleet: Fleet) -> list[Check]:
     return [check for check in check_fleet(fleet.session) if check.verdict != Verdict.OK]
+
+
+def of_account(fleet: Fleet) -> list[Check]:
+    """The lines on the one account, which have the only problem, and no pool has a line of its own."""
+    found = not_ok(fleet)
+    assert sum(check.verdict == Verdict.PROBLEM for check in found) == 1
+    assert not any(check.about.startswith("pool ") for check in found)
+    return [check for check in found if check.about == "account managed-k8s"]
 
 
 def test_a_fleet_at_rest_is_well_and_is_left_as_it_is(fleet: Fleet) -> None:
@@ -117,6 +135,32 @@ def test_a_pool_that_is_due_and_that_nobody_works_on_says_that_no_daemon_runs(fl
     assert overdue.message.startswith("due since ")
     assert overdue.message.endswith(" UTC or later, and nobody is at work: pool gpu-fleet")
     assert "bc-fleetd run" in overdue.cure
+
+
+@pytest.mark.parametrize("refused", [True, False], ids=["refused", "missing"])
+def test_an_account_that_is_a_problem_is_one_for_all_that_stands_on_it(
+    fleet: Fleet, monkeypatch: pytest.MonkeyPatch, *, refused: bool
+) -> None:
+    two = document()
+    two["pools"].append({**two["pools"][0], "name": "other"})
+    fleet.apply(two)
+    if refused:
+        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "another one")
+    else:
+        fleet = replace(fleet, session=replace(fleet.session, open_driver=no_credential))
+    fleet.run_due()
+    account, on_it = of_account(fleet)
+    assert (account.verdict, on_it.verdict) == (Verdict.PROBLEM, Verdict.WARNING)
+    assert on_it.message.endswith(": pool gpu-fleet, pool other")
+
+
+def test_a_provider_that_is_down_is_not_told_again_of_each_pool_that_runs_there(fleet: Fleet) -> None:
+    fleet.join_all(document())
+    fleet.scene.engine.faults.add("aws", "*", DOWN, times=None)
+    fleet.one_pass()
+    account, on_it = of_account(fleet)
+    assert (account.verdict, on_it.verdict) == (Verdict.PROBLEM, Verdict.WARNING)
+    assert on_it.message.endswith(": pool gpu-fleet")
 
 
 def test_a_pool_in_error_is_a_problem_with_its_message(fleet: Fleet) -> None:

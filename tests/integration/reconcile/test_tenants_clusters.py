@@ -6,17 +6,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Never
 
 import pytest
 
 from ansible_collections.better_compute.fleet.emulators.engine import Error
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import PermissionDenied
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import (
     ClusterId,
     TenantId,
     new_cluster_id,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import ClusterRecord
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import (
+    AccountRecord,
+    ClusterRecord,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ClusterState
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import passes
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.node_pools.calls import (
     create_node_pool,
 )
@@ -57,6 +63,11 @@ def recorded(fleet: Fleet, cluster_id: ClusterId) -> ClusterRecord:
         found = clusters.cluster(tx, cluster_id)
     assert found is not None
     return found
+
+
+def node_pool_messages(fleet: Fleet, cluster_id: ClusterId) -> list[str]:
+    with fleet.session.store.read() as tx:
+        return [node_pool.message for node_pool in clusters.node_pools(tx, cluster_id)]
 
 
 def live_until(fleet: Fleet, cluster_id: ClusterId, state: ClusterState) -> ClusterRecord:
@@ -120,6 +131,22 @@ def test_a_refused_create_is_an_error_with_its_reason_and_is_tried_again(fleet: 
     fleet.scene.engine.faults.add("aws", "eks.CreateCluster", refusal, target="*", times=1)
     assert "no such role here" in live_until(fleet, own, ClusterState.ERROR).message
     assert live_until(fleet, own, ClusterState.READY).message == ""
+
+
+def test_an_account_that_cannot_be_used_is_said_by_cluster_and_node_pools_until_it_can(
+    fleet: Fleet, own: ClusterId
+) -> None:
+    def missing(_account: AccountRecord) -> Never:
+        raise PermissionDenied("the variable of its credential is not set")
+
+    system = WantedNodePool(cluster_id=own, name="system", machine_type="m7i.large", node_count=1)
+    create_node_pool(fleet.session, tenant_id=ACME, wanted=system)
+    passes.run_once(replace(fleet.session, open_driver=missing), [own])
+    said = "the provider account cannot be used: the variable of its credential is not set"
+    found = recorded(fleet, own)
+    assert (found.state, found.message, node_pool_messages(fleet, own)) == (ClusterState.ERROR, said, [said])
+    assert live_until(fleet, own, ClusterState.READY).message == ""
+    assert node_pool_messages(fleet, own) == [""]
 
 
 def test_a_refused_deletion_keeps_the_wish_with_the_reason(fleet: Fleet, own: ClusterId) -> None:

@@ -66,7 +66,7 @@ def checked(clouds: FleetOnClouds, *, seconds: float = 30) -> Check:
         driver._sleep = lambda _seconds: None  # type: ignore[attr-defined]  # of every driver; the contract has no time
         return driver
 
-    [check] = check_accounts(accounts(clouds), (), open_driver=impatient, seconds=seconds)
+    [check] = check_accounts(accounts(clouds), (), open_driver=impatient, seconds=seconds).values()
     assert SECRET not in repr(check)
     return check
 
@@ -130,7 +130,7 @@ def test_a_provider_that_hangs_is_left_behind_in_time(declared: FleetOnClouds, c
         time.sleep(5)
         raise AssertionError
 
-    [check] = check_accounts(accounts(declared), (), open_driver=hanging, seconds=0.1)
+    [check] = check_accounts(accounts(declared), (), open_driver=hanging, seconds=0.1).values()
     assert check.message == f"{cloud.provider} did not answer within 0 s"
     assert time.monotonic() - begun < 4
 
@@ -141,7 +141,7 @@ def test_a_library_that_is_not_installed_is_named(declared: FleetOnClouds, cloud
     def bare(_account: AccountRecord) -> Driver:
         raise ModuleNotFoundError(f"No module named {library!r}", name=library)
 
-    [check] = check_accounts(accounts(declared), (), open_driver=bare)
+    [check] = check_accounts(accounts(declared), (), open_driver=bare).values()
     installed = {AWS: "boto3", GKE: "google-cloud-container", DOKS: "pydo"}[cloud]
     assert check.message == f"the library for {cloud.provider} is not installed here: {installed}"
     assert check.cure == f"install {installed} for the Python that runs bc-fleetd"
@@ -156,7 +156,7 @@ def test_a_fault_of_our_own_is_told_by_kind_and_hides_no_other_account(declared:
             raise ValueError(SECRET)
         return declared.fleet.session.open_driver(asked)
 
-    first, second = check_accounts([account, broken], (), open_driver=one_breaks)
+    first, second = check_accounts([account, broken], (), open_driver=one_breaks).values()
     assert (first.about, first.message) == ("account aaa", "a fault of bc-fleetd's own: ValueError")
     assert second.verdict == Verdict.OK
 

@@ -16,6 +16,7 @@ import pytest
 from ansible_collections.better_compute.fleet.daemon.command_line import main
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.load import parse_document
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import AGENT_MISSING
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import fleet
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import open_session
 from ansible_collections.better_compute.fleet.tests.support.fleet_documents import EXAMPLE, example, on_account, put
@@ -57,7 +58,25 @@ def test_a_person_reads_what_bc_fleet_tells(capsys: Printed) -> None:
     with open_session(load_settings()) as session:
         planned = fleet.plan_fleet(session, parse_document(example()), prune=False, refresh=False)
     assert main(["plan", "--no-refresh", str(EXAMPLE)]) == 0
-    assert capsys.readouterr() == (planned.plan.render(), "")
+    # These settings have no [agent].
+    warning = f"Warning: pool gpu-fleet: {AGENT_MISSING}\n"
+    assert capsys.readouterr() == (planned.plan.render() + warning, "")
+
+
+def test_with_agent_settings_a_plan_has_nothing_to_warn_of(capsys: Printed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BC_FLEET_AGENT_IMAGE", "registry.example/bcd:1")
+    monkeypatch.setenv("BC_FLEET_AGENT_GATEWAY_URL", "https://fleet.example:8443")
+    monkeypatch.setenv("BC_FLEET_AGENT_PINS", "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")
+    assert main(["plan", "--no-refresh", str(EXAMPLE)]) == 0
+    assert "agent-missing" not in capsys.readouterr().out
+
+
+def test_a_plan_that_leaves_no_substrate_asks_for_no_agent_settings(tmp_path: Path, capsys: Printed) -> None:
+    record(example())
+    file = written(put(example() | {"quotas": []}, "pools.0.policy", {}), tmp_path)
+    for options in ((file,), ("--absent", "--prune", str(EXAMPLE))):
+        assert main(["plan", "--no-refresh", "--json", *options]) == 0
+        assert json.loads(capsys.readouterr().out)["warnings"] == []
 
 
 def test_a_converged_document_changes_nothing(capsys: Printed) -> None:

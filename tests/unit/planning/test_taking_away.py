@@ -146,3 +146,9 @@ def test_absent_takes_away_what_the_document_names_and_nothing_else() -> None:
     assert [line for line in told(only) if "other" in line] == []
     assert "delete pool gpu-fleet" in told(only)
     assert not planned(example(), records, state="absent").changed
+
+
+def test_without_prune_what_is_to_be_absent_is_not_said_to_be_missing_in_the_document(records: Records) -> None:
+    made = planned(example(), records, state="absent")
+    assert {change.note for change in made.changes} == {"asked to be absent: kept, needs prune"}
+    assert told(made) == told(planned(EMPTY, records))

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from .agent import AgentSettings
 
 
 class FindingCode(StrEnum):
@@ -22,6 +25,12 @@ AGENT_MISSING = (
     "give image, gateway_url and pins in their [agent] section"
 )
 """The message of a substrate that cannot be had for want of settings."""
+
+ACCOUNT_UNUSABLE = "the provider account cannot be used: "
+"""How the message of a substrate or cluster begins whose account is the trouble; the account's reason follows."""
+
+_MOST_NAMED = 5
+"""Names in a line about many: ten thousand pools may have one trouble."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +49,20 @@ class Finding:
     def to_data(self) -> dict[str, Any]:
         """Plain values, for module results."""
         return {"code": str(self.code), "pools": list(self.pools), "message": self.message}
+
+
+def agent_missing(pools: Iterable[str], agent: AgentSettings | None) -> Finding | None:
+    """That pools with a substrate stand, or are to come, and the settings do not say how bcd is run."""
+    named = tuple(pools)
+    if agent is not None or not named:
+        return None
+    return Finding(code=FindingCode.AGENT_MISSING, pools=named, message=AGENT_MISSING)
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 class Verdict(StrEnum):

@@ -26,3 +26,8 @@ _LIBRARIES = {
 def library_of(error: ImportError) -> str | None:
     """The library to install; None when the import is of none that users install."""
     return _LIBRARIES.get((error.name or "").partition(".")[0])
+
+
+def not_installed(provider: str, library: str) -> str:
+    """What is said of an account whose provider's library is missing."""
+    return f"the library for {provider} is not installed here: {library}"

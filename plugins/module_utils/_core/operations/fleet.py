@@ -5,18 +5,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from ..model.declared import FleetConfig
 from ..model.errors import Code, OperationError
+from ..model.findings import agent_missing, some_of
 from ..model.ids import PoolId
 from ..model.records import NodePoolRecord, PoolRecord
 from ..model.states import Intent, SubstrateState
 from ..planning import Plan, Records, Scope, plan
-from ..planning.changes import ChangeKind, Resource
+from ..planning.changes import GOING, ChangeKind, Resource
+from ..planning.naming import key, titled
 from ..store import fleet
 from .fleet_rows import read_records, write_rows
 from .node_pools.telling import to_data as node_pool_data
@@ -37,7 +39,8 @@ class PlannedFleet:
         scope: the one pool that the plan is about; None for the whole fleet.
         records: what it was planned beside.
         places: of the declared accounts, as their providers say: to be recorded with them.
-        warnings: the plan's, and the accounts and pools whose provider could not be asked.
+        warnings: the plan's, the accounts and pools whose provider could not be asked, and the pools that would stay
+            in error for want of settings.
     """
 
     plan: Plan
@@ -98,11 +101,45 @@ def plan_beside(
         state="absent" if absent else "present",
         scope=scope,
     )
-    names = {pool.id: pool.name for pool in records.pools}
-    warnings = (*made.warnings, *unread, *(f"pool {names[pool_id]}: {reason}" for pool_id, reason in unseen.items()))
+    made = _with_bookings(session, made, records)
+    warnings = (
+        *made.warnings,
+        *unread,
+        *_unasked({pool.id: pool.name for pool in records.pools}, unseen),
+        *_for_want_of_settings(session, made.config),
+    )
     return PlannedFleet(
         plan=made, document=config, absent=absent, scope=scope, records=records, places=places, warnings=warnings
     )
+
+
+def _with_bookings(session: Session, made: Plan, records: Records) -> Plan:
+    """The plan with whose bookings hold up what it takes away."""
+    if not any(change.kind in GOING for change in made.changes):  # as of most plans
+        return made
+    from ..planning.held_up import pools_going, with_bookings
+    from ..store import reservations
+
+    going = pools_going(made, records)
+    if not going:
+        return made
+    with session.store.read() as tx:
+        return with_bookings(made, records, reservations.standing(tx, going))
+
+
+def _unasked(names: Mapping[PoolId, str], unseen: Mapping[PoolId, str]) -> list[str]:
+    """A line for each reason: a provider that is down is so for all the pools there."""
+    pools: dict[str, list[str]] = {}
+    for pool_id, reason in unseen.items():
+        pools.setdefault(reason, []).append(names[pool_id])
+    return [f"pool {some_of(sorted(of_it))}: {reason}" for reason, of_it in pools.items()]
+
+
+def _for_want_of_settings(session: Session, wanted: FleetConfig) -> list[str]:
+    """What the self-check will say of the settings once the plan is applied."""
+    backed = (titled(key(pool)) for pool in wanted.pools if pool.substrate is not None)
+    missing = agent_missing(backed, session.settings.agent)
+    return [f"pool {some_of(missing.pools)}: {missing.message}"] if missing else []
 
 
 def drift_of_fleet(session: Session) -> tuple[PoolDrift, ...]:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from ..cluster.names import AGENT_PLACE
 from ..model.agent import AgentSettings
-from ..model.findings import AGENT_MISSING, Finding, FindingCode
+from ..model.findings import Finding, FindingCode, agent_missing
 from ..model.states import SubstrateState
 from ..reconcile.verdict import waiting_message
 from .substrates import SubstrateView
@@ -24,10 +24,8 @@ def self_check(views: Iterable[SubstrateView], *, agent: AgentSettings | None, n
         agent: how the settings say that bcd is run.
     """
     standing = [view for view in views if view.record.state not in (SubstrateState.DELETING, SubstrateState.DELETED)]
-    found = []
-    if agent is None and standing:
-        pools = tuple(view.pool for view in standing)
-        found.append(Finding(code=FindingCode.AGENT_MISSING, pools=pools, message=AGENT_MISSING))
+    missing = agent_missing((view.pool for view in standing), agent)
+    found = [missing] if missing else []
     for view in standing:
         message = waiting_message(view.record, now, agent_place=AGENT_PLACE)
         if message:

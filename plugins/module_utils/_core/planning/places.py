@@ -8,16 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..model.declared import FleetConfig
+from ..model.findings import some_of
 from .changes import Change, ChangeKind, FieldChange, Resource
 from .fields import LOWERED, REMEDY, Values, account_values, appearing, compare, site_values, vanishing
 from .naming import Key, key, titled
 from .recorded import Index
-from .scope import Scope, covers
-
-NEEDS_PRUNE = "not in the document: kept, needs prune"
-
-_MOST_NAMED = 5
-"""Pools or clusters of a note: ten thousand may stand on one account."""
+from .scope import Scope, covers, kept
 
 
 def plan_sites(config: FleetConfig, recorded: Index, *, scope: Scope, prune: bool) -> list[Change]:
@@ -27,7 +23,7 @@ def plan_sites(config: FleetConfig, recorded: Index, *, scope: Scope, prune: boo
         record = recorded.sites.get(key(site))
         before = site_values(record) if record else None
         changes += _declared_change(Resource.SITE, key(site), before, site_values(site))
-    declared = {key(site) for site in config.sites}
+    declared, stays = {key(site) for site in config.sites}, kept(scope, prune=prune)
     going = {pool for pool in recorded.pools if prune and covers(scope.pools, pool)} - {key(p) for p in config.pools}
     for known_by, row in sorted(recorded.sites.items()):
         if known_by in declared or not covers(scope.sites, known_by):
@@ -37,7 +33,7 @@ def plan_sites(config: FleetConfig, recorded: Index, *, scope: Scope, prune: boo
             for facts in recorded.on_site.get(row.id, ())
             if facts.substrate is not None or key(facts.record) not in going
         ]
-        changes.append(_undeclared_change(Resource.SITE, known_by, site_values(row), standing, prune=prune))
+        changes.append(_undeclared_change(Resource.SITE, known_by, site_values(row), standing, kept=stays))
     return changes
 
 
@@ -49,12 +45,12 @@ def plan_accounts(config: FleetConfig, recorded: Index, *, scope: Scope, prune: 
         before = account_values(record) if record else None
         in_use = record is not None and (record.id in recorded.on_account or record.id in recorded.clusters_on)
         changes += _declared_change(Resource.ACCOUNT, key(account), before, account_values(account), in_use=in_use)
-    declared = {key(account) for account in config.accounts}
+    declared, stays = {key(account) for account in config.accounts}, kept(scope, prune=prune)
     for known_by, row in sorted(recorded.accounts.items()):
         if known_by not in declared and covers(scope.accounts, known_by):
             standing, own = recorded.on_account.get(row.id, []), recorded.clusters_on.get(row.id, [])
             changes.append(
-                _undeclared_change(Resource.ACCOUNT, known_by, account_values(row), standing, clusters=own, prune=prune)
+                _undeclared_change(Resource.ACCOUNT, known_by, account_values(row), standing, clusters=own, kept=stays)
             )
     return changes
 
@@ -94,23 +90,18 @@ def _undeclared_change(
     standing: list[str],
     *,
     clusters: Sequence[str] = (),
-    prune: bool,
+    kept: str,
 ) -> Change:
     tenant, name = known_by
-    if not prune:
-        return Change(kind=ChangeKind.KEEP, resource=resource, tenant=tenant, name=name, note=NEEDS_PRUNE)
+    if kept:
+        return Change(kind=ChangeKind.KEEP, resource=resource, tenant=tenant, name=name, note=kept)
     if standing:
         note = (
-            f"kept until nothing of pool {_some(standing)} is left on it: it goes then if the run waits, else with the "
-            "next prune"
+            f"kept until nothing of pool {some_of(standing)} is left on it: it goes then if the run waits, else with "
+            "the next prune"
         )
         return Change(kind=ChangeKind.KEEP, resource=resource, tenant=tenant, name=name, note=note)
     if clusters:
-        note = f"kept until cluster {_some(clusters)} on it is deleted (bc_cluster): it goes with the next prune then"
+        note = f"kept until cluster {some_of(clusters)} on it is deleted (bc_cluster): it goes with the next prune then"
         return Change(kind=ChangeKind.KEEP, resource=resource, tenant=tenant, name=name, note=note)
     return Change(kind=ChangeKind.DELETE, resource=resource, tenant=tenant, name=name, fields=vanishing(values))
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -25,9 +25,9 @@ from .fields import (
     vanishing,
 )
 from .naming import Declared, Key, key, titled
-from .places import NEEDS_PRUNE, update_or_blocked
+from .places import update_or_blocked
 from .recorded import Index, PoolFacts
-from .scope import Scope, covers
+from .scope import Scope, covers, kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +43,7 @@ def plan_pools(
 ) -> tuple[PoolPlan, ...]:
     """The pools' changes, in the document's order, those no longer declared last."""
     leaving = {key(facts.record): facts for facts in recorded.leaving}
+    stays = kept(scope, prune=prune)
     plans = []
     for pool in config.pools:
         facts = recorded.pools.get(key(pool))
@@ -50,11 +51,11 @@ def plan_pools(
         if facts is None:
             changes = _new_pool(pool, leaving.get(key(pool)), site=site)
         else:
-            changes = _known_pool(pool, facts, recorded, site=site, prune=prune)
+            changes = _known_pool(pool, facts, recorded, site=site, kept=stays)
         plans.append(PoolPlan(pool=key(pool), changes=tuple(changes)))
     for known_by, facts in sorted(recorded.pools.items(), key=lambda item: item[0]):
         if known_by not in declared.pools and covers(scope.pools, known_by):
-            plans.append(PoolPlan(pool=known_by, changes=tuple(_undeclared_pool(facts, recorded, prune=prune))))
+            plans.append(PoolPlan(pool=known_by, changes=tuple(_undeclared_pool(facts, recorded, kept=stays))))
     return tuple(plans)
 
 
@@ -126,14 +127,14 @@ def _new_flavor(pool: Key, flavor: Flavor, *, called: str = "") -> Change:
     return _change(ChangeKind.CREATE, Resource.NODE_POOL, pool, part=flavor.name, fields=fields, note=note)
 
 
-def _known_pool(pool: Pool, facts: PoolFacts, recorded: Index, *, site: str, prune: bool) -> list[Change]:
+def _known_pool(pool: Pool, facts: PoolFacts, recorded: Index, *, site: str, kept: str) -> list[Change]:
     standing = recorded.site_titles.get(facts.record.site_id)
     own = compare(Resource.POOL, pool_values(facts.record, site=standing), pool_values(pool, site=site))
     changes = [update_or_blocked(Resource.POOL, key(pool), own)] if own else []
     if pool.substrate is None:
-        return changes + (_dropped_substrate(facts, prune=prune) if facts.backed else [])
+        return changes + (_dropped_substrate(facts, kept=kept) if facts.backed else [])
     if facts.backed and facts.record.substrate is not None:
-        return changes + _known_substrate(key(pool), facts.record.substrate, pool.substrate, facts, prune=prune)
+        return changes + _known_substrate(key(pool), facts.record.substrate, pool.substrate, facts, kept=kept)
     if facts.tearing_down and facts.substrate is not None:
         note = (
             f"its earlier substrate is still being torn down ({facts.substrate.state}): apply again when that is over, "
@@ -143,7 +144,7 @@ def _known_pool(pool: Pool, facts: PoolFacts, recorded: Index, *, site: str, pru
     return changes + _new_substrate(key(pool), pool.substrate)
 
 
-def _known_substrate(pool: Key, before: Substrate, after: Substrate, facts: PoolFacts, *, prune: bool) -> list[Change]:
+def _known_substrate(pool: Key, before: Substrate, after: Substrate, facts: PoolFacts, *, kept: str) -> list[Change]:
     standing, wanted = substrate_values(before), substrate_values(after)
     standing = {**standing, VERSION: _standing_version(standing[VERSION], wanted[VERSION], facts)}
     fields = compare(Resource.CLUSTER, standing, wanted)
@@ -153,7 +154,7 @@ def _known_substrate(pool: Key, before: Substrate, after: Substrate, facts: Pool
     declared = {flavor.name for flavor in after.flavors}
     for name, row in sorted(facts.staying.items()):
         if name not in declared:
-            changes.append(_undeclared_flavor(pool, row, prune=prune))
+            changes.append(_undeclared_flavor(pool, row, kept=kept))
     return changes
 
 
@@ -185,16 +186,16 @@ def _flavor(pool: Key, flavor: Flavor, facts: PoolFacts) -> list[Change]:
     return [update_or_blocked(Resource.NODE_POOL, pool, fields, part=flavor.name)] if fields else []
 
 
-def _undeclared_flavor(pool: Key, row: NodePoolRecord, *, prune: bool) -> Change:
-    if not prune:
-        return _change(ChangeKind.KEEP, Resource.NODE_POOL, pool, part=row.shape.name, note=NEEDS_PRUNE)
+def _undeclared_flavor(pool: Key, row: NodePoolRecord, *, kept: str = "") -> Change:
+    if kept:
+        return _change(ChangeKind.KEEP, Resource.NODE_POOL, pool, part=row.shape.name, note=kept)
     fields = vanishing(flavor_values(row.shape))
     return _change(ChangeKind.DELETE, Resource.NODE_POOL, pool, part=row.shape.name, fields=fields)
 
 
-def _dropped_substrate(facts: PoolFacts, *, prune: bool) -> list[Change]:
-    if not prune:
-        note = "policy.substrate is not in the document: kept, needs prune"
+def _dropped_substrate(facts: PoolFacts, *, kept: str) -> list[Change]:
+    if kept:
+        note = f"policy.substrate is {kept}"
         return [_change(ChangeKind.KEEP, Resource.CLUSTER, key(facts.record), note=note)]
     return _vanishing_substrate(facts)
 
@@ -209,13 +210,13 @@ def _vanishing_substrate(facts: PoolFacts) -> list[Change]:
         kind = ChangeKind.GIVE_BACK
         note = f"give back cluster {adopted.id}: only our node pools ({ours}), bcd and our own access go; {note}"
     cluster = _change(kind, Resource.CLUSTER, pool, fields=vanishing(values), note=note)
-    return [cluster, *(_undeclared_flavor(pool, row, prune=True) for _name, row in sorted(facts.staying.items()))]
+    return [cluster, *(_undeclared_flavor(pool, row) for _name, row in sorted(facts.staying.items()))]
 
 
-def _undeclared_pool(facts: PoolFacts, recorded: Index, *, prune: bool) -> list[Change]:
+def _undeclared_pool(facts: PoolFacts, recorded: Index, *, kept: str) -> list[Change]:
     pool = key(facts.record)
-    if not prune:
-        return [_change(ChangeKind.KEEP, Resource.POOL, pool, note=NEEDS_PRUNE)]
+    if kept:
+        return [_change(ChangeKind.KEEP, Resource.POOL, pool, note=kept)]
     values = pool_values(facts.record, site=recorded.site_titles.get(facts.record.site_id))
     own = _change(ChangeKind.DELETE, Resource.POOL, pool, fields=vanishing(values))
     return [own, *(_vanishing_substrate(facts) if facts.backed else [])]

@@ -8,9 +8,8 @@ from __future__ import annotations
 from ..model.declared import FleetConfig
 from .changes import Change, ChangeKind, FieldChange, Resource
 from .naming import Declared, titled
-from .places import NEEDS_PRUNE
 from .recorded import Index
-from .scope import Scope, covers
+from .scope import Scope, covers, kept
 
 
 def plan_quotas(config: FleetConfig, declared: Declared, recorded: Index, *, scope: Scope, prune: bool) -> list[Change]:
@@ -44,7 +43,7 @@ def plan_quotas(config: FleetConfig, declared: Declared, recorded: Index, *, sco
                 name=pool[1],
                 part=tenant,
                 fields=(FieldChange(path="gpus", before=row.gpus, after=None),) if prune else (),
-                note="" if prune else NEEDS_PRUNE,
+                note=kept(scope, prune=prune),
             )
         )
     return changes

@@ -13,16 +13,21 @@ from .naming import Key, key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What counts as "no longer declared" where a document does not have it; None means all there is."""
+    """What counts as "no longer declared" where a document does not have it; None means all there is.
+
+    Attributes:
+        why: what was asked of such a thing, as its owner would say it.
+    """
 
     sites: frozenset[Key] | None
     accounts: frozenset[Key] | None
     pools: frozenset[Key] | None
+    why: str
 
     @classmethod
     def of_everything(cls) -> Scope:
         """The whole fleet: a document declares all there is to be."""
-        return cls(sites=None, accounts=None, pools=None)
+        return cls(sites=None, accounts=None, pools=None, why="not in the document")
 
     @classmethod
     def of_document(cls, config: FleetConfig) -> Scope:
@@ -31,12 +36,18 @@ class Scope:
             sites=frozenset(key(site) for site in config.sites),
             accounts=frozenset(key(account) for account in config.accounts),
             pools=frozenset(key(pool) for pool in config.pools),
+            why="asked to be absent",
         )
 
     @classmethod
     def of_pool(cls, pool: Key) -> Scope:
         """One pool, with what is its own; no site or account."""
-        return cls(sites=frozenset(), accounts=frozenset(), pools=frozenset({pool}))
+        return cls(sites=frozenset(), accounts=frozenset(), pools=frozenset({pool}), why="not among those named")
+
+
+def kept(scope: Scope, *, prune: bool) -> str:
+    """Why what is no longer declared stays; empty with prune, where it goes."""
+    return "" if prune else f"{scope.why}: kept, needs prune"
 
 
 def covers(keys: frozenset[Key] | None, one: Key) -> bool:

@@ -26,6 +26,7 @@ from .doors import Doors
 from .ending import OVERTAKEN, cluster_end
 from .events import tell_cluster
 from .outcome import DONE, Outcome, Progress, of_error
+from .refused_account import open_account, raise_missing, said_of_account, tell_node_pools
 from .steps.control_plane import ensure_cluster
 from .steps.delete import delete_at_provider
 from .steps.finish import finish_cluster
@@ -62,16 +63,17 @@ def run_cluster_pass(doors: Doors, lease: Lease, cluster: ClusterRecord) -> Pass
     Raises:
         StaleLease: somebody else has the cluster by now; nothing more was written.
         StoreUnavailable: the database went away; the lease lapses by itself.
+        ImportError: the provider's library is not installed here; the records say so, and the lease is given back.
     """
     deleting = cluster.state == ClusterState.DELETING
     try:
         ctx = _load(doors, lease, cluster)
     except ProviderError as error:
-        message = f"the provider account cannot be used: {error}"
+        message = said_of_account(error)
         state = ClusterState.DELETING if deleting else ClusterState.ERROR
-        end = _write_back(
-            doors, lease, cluster, replace(cluster, state=state, message=message), doors.intervals.settled
-        )
+        after, wait = replace(cluster, state=state, message=message), doors.intervals.settled
+        end = _write_back(doors, lease, cluster, after, wait, node_pools_wait_for=message)
+        raise_missing(error)
         return replace(end, outcome=PassOutcome.ERROR)
     if not deleting and awaits_nodes(ctx.cluster, ctx.node_pools, ctx.driver.capabilities):
         after = replace(ctx.cluster, message=waits_for(ctx.driver.capabilities))
@@ -129,7 +131,7 @@ def _load(doors: Doors, lease: Lease, cluster: ClusterRecord) -> ClusterContext:
         node_pools = clusters.node_pools(tx, cluster.id)
     if account is None:
         raise AssertionError("an account that has a cluster is never dropped")
-    driver: Driver = doors.open_driver(account)
+    driver: Driver = open_account(doors, account)
     return ClusterContext(
         store=doors.store,
         lease=lease,
@@ -141,11 +143,25 @@ def _load(doors: Doors, lease: Lease, cluster: ClusterRecord) -> ClusterContext:
     )
 
 
-def _write_back(doors: Doors, lease: Lease, before: ClusterRecord, after: ClusterRecord, next_in: timedelta) -> PassEnd:
-    """State, event and the lease in one transaction; if something else is wanted by now, only the lease, due now."""
+def _write_back(
+    doors: Doors,
+    lease: Lease,
+    before: ClusterRecord,
+    after: ClusterRecord,
+    next_in: timedelta,
+    *,
+    node_pools_wait_for: str = "",
+) -> PassEnd:
+    """State, event and the lease in one transaction; if something else is wanted by now, only the lease, due now.
+
+    Arguments:
+        node_pools_wait_for: what those that are on their way say; empty where their own step has told it.
+    """
     with doors.store.write(lease=lease) as tx:
         written = clusters.set_cluster_status(tx, after)
         if written:
             tell_cluster(tx, before, after)
+            if node_pools_wait_for:
+                tell_node_pools(tx, after.id, node_pools_wait_for)
         work.release(tx, lease, tx.now + next_in if written else tx.now)
     return cluster_end(before, after, next_in, intervals=doors.intervals) if written else OVERTAKEN

@@ -10,7 +10,6 @@ one write-back closes it and gives the lease back in the same transaction.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
 from ..cluster import names
@@ -26,6 +25,7 @@ from .doors import Doors
 from .ending import OVERTAKEN, pool_end
 from .events import tell_cluster
 from .outcome import Outcome
+from .refused_account import open_account, raise_missing, record_refused_account
 from .steps.agent import apply_agent
 from .steps.claim import hold_claim
 from .steps.control_plane import ensure_control_plane
@@ -37,7 +37,7 @@ from .steps.join_token import keep_join_token, withdraw_token
 from .steps.node_pools import converge_node_pools
 from .steps.nodes import care_for_nodes, standing_nodes
 from .steps.withdraw import cordon_and_wait, look, remove_bcd
-from .verdict import Verdict, judge_run, judge_tear_down, with_waiting_message
+from .verdict import Verdict, judge_run, judge_tear_down
 
 Step: TypeAlias = Callable[[PassContext], Outcome]
 
@@ -90,13 +90,16 @@ def run_pass(doors: Doors, lease: Lease) -> PassEnd:
     Raises:
         StaleLease: somebody else has the pool by now; nothing more was written.
         StoreUnavailable: the database went away; the lease lapses by itself.
+        ImportError: the provider's library is not installed here; the records say so, and the lease is given back.
     """
     if is_cluster_id(lease.unit):
         return _run_own(doors, lease, ClusterId(lease.unit))
     try:
         ctx = _load(doors, lease)
     except ProviderError as error:
-        return _record_refused_account(doors, lease, error)
+        end = record_refused_account(doors, lease, error)
+        raise_missing(error)
+        return end
     if ctx is None:
         return _forget(doors, lease)
     tear_down = ctx.pool.intent == Intent.TEAR_DOWN
@@ -132,31 +135,6 @@ def _forget(doors: Doors, lease: Lease) -> PassEnd:
     return PassEnd(outcome=PassOutcome.GONE)
 
 
-def _record_refused_account(doors: Doors, lease: Lease, error: ProviderError) -> PassEnd:
-    """Without a credential nothing can be looked at: the substrate says why, and the next pass tries again.
-
-    One that is to leave an adopted cluster stays deleting: see judge_tear_down.
-    """
-    pool_id = PoolId(lease.unit)
-    with doors.store.write(lease=lease) as tx:
-        pool, substrate = fleet.pool(tx, pool_id), substrates.substrate(tx, pool_id)
-        cluster = clusters.cluster_of_pool(tx, pool_id)
-        leaving = pool is not None and pool.intent == Intent.TEAR_DOWN and cluster is not None and cluster.adopted
-        message = f"the provider account cannot be used: {error}"
-        state = SubstrateState.DELETING if leaving else SubstrateState.ERROR
-        changed = False
-        if substrate is not None:
-            after = replace(substrate, state=state, message=message)
-            if not leaving:
-                after = with_waiting_message(after, doors.clock.now(), agent_place=names.AGENT_PLACE)
-            message = after.message
-            changed = (substrate.state, substrate.message) != (state, message)
-            substrates.put_substrate(tx, after)
-        next_in = doors.intervals.deleting if leaving else doors.intervals.settled
-        work.release(tx, lease, tx.now + next_in)
-    return PassEnd(outcome=PassOutcome.ERROR, next_in=next_in, state=state, message=message, changed=changed)
-
-
 def _load(doors: Doors, lease: Lease) -> PassContext | None:
     """Read the pool's records; None when it has no substrate (any more)."""
     pool_id = PoolId(lease.unit)
@@ -174,7 +152,7 @@ def _load(doors: Doors, lease: Lease) -> PassContext | None:
         store=doors.store,
         lease=lease,
         clock=doors.clock,
-        driver=doors.open_driver(account),
+        driver=open_account(doors, account),
         agent=doors.agent,
         pool=pool,
         account=account,

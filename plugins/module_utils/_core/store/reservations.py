@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..model.errors import Code, OperationError
 from ..model.ids import NodeId, PoolId, ReservationId, TenantId
 from ..model.records import Reservation
+from ..model.standing import Standing
 from ..model.states import ReservationState
 from .statements import among
 from .tables import tables
@@ -199,6 +200,30 @@ def held_by_pool(
         for row in tx.rows(sums):
             gpus[TenantId(row.tenant_id), PoolId(row.pool_id)] += sign * row.gpus
     return dict(gpus)
+
+
+def standing(tx: Tx, pool_ids: Iterable[PoolId]) -> tuple[Standing, ...]:
+    """What is booked on the nodes of these pools now, summed up in one read; what is pending stands on none."""
+    from sqlalchemy import func, select
+
+    charges, nodes = tables().reservations, tables().pool_nodes
+    by = (charges.c.pool_id, charges.c.tenant_id, nodes.c.node_pool)
+    chosen = (
+        select(*by, func.count().label("bookings"), func.sum(charges.c.gpus).label("gpus"))
+        .join(nodes, nodes.c.id == charges.c.node_id)
+        .where(among(charges.c.pool_id, "of_pools"), charges.c.state == ReservationState.BOUND.value)
+        .group_by(*by)
+    )
+    return tuple(
+        Standing(
+            pool_id=PoolId(row.pool_id),
+            tenant_id=TenantId(row.tenant_id),
+            node_pool=row.node_pool,
+            bookings=row.bookings,
+            gpus=int(row.gpus),
+        )
+        for row in tx.rows(chosen, {"of_pools": sorted(pool_ids)})
+    )
 
 
 def held_devices(tx: Tx, pool_id: PoolId) -> dict[NodeId, set[str]]:

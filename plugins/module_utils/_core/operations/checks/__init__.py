@@ -5,5 +5,6 @@
 
 - fleet: all checks of an opened database, in their order.
 - recorded: what the records alone tell. accounts, endpoints: a try of each provider account, and of each cluster's API.
+- one_cause: what is told of an account, and not again of what stands on it.
 - files: what others could read or write on this host. at_once: many questions within one time.
 """

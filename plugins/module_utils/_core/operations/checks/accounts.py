@@ -21,7 +21,7 @@ from ...model.errors import (
 )
 from ...model.findings import Check, Verdict
 from ...model.ids import AccountId
-from ...model.libraries import library_of
+from ...model.libraries import library_of, not_installed
 from ...model.records import AccountRecord, ClusterRecord
 from ...providers.contract import ClusterSpec
 from ...reconcile.specs import cluster_spec
@@ -55,8 +55,8 @@ def check_accounts(
     *,
     open_driver: Callable[[AccountRecord], Driver],
     seconds: float = SECONDS,
-) -> tuple[Check, ...]:
-    """One check for each account, by name.
+) -> dict[AccountId, Check]:
+    """One check for each account, in the order of their names.
 
     Arguments:
         clusters: those that are not deleted: an account is asked for one of its own.
@@ -68,7 +68,7 @@ def check_accounts(
         account.id: partial(_check, account, own.get(account.id), open_driver) for account in ordered
     }
     answers = ask_all(questions, at_once=_AT_ONCE, seconds=seconds, late=None)
-    return tuple(answers[account.id] or _late(account, seconds) for account in ordered)
+    return {account.id: answers[account.id] or _late(account, seconds) for account in ordered}
 
 
 def _check(
@@ -146,7 +146,7 @@ def _missing(account: AccountRecord, error: ImportError) -> Check:
         return _fault(account, error)
     return _problem(
         account,
-        f"the library for {account.provider} is not installed here: {library}",
+        not_installed(account.provider, library),
         f"install {library} for the Python that runs bc-fleetd",
     )
 

@@ -16,6 +16,7 @@ from ..substrates import views_of
 from .accounts import check_accounts
 from .endpoints import check_endpoints
 from .files import check_credential_files
+from .one_cause import told_of_accounts
 from .recorded import (
     check_api_tokens,
     check_clusters,
@@ -47,15 +48,18 @@ def check_fleet(session: Session, *, wrong: Collection[str] = ()) -> tuple[Check
         names |= {view.record.id: name_of(view) for view in standing if view.record.substrate_pool_id is None}
         due, held = work.standing(tx, names)
         tokens = None if session.settings.api is None else api_tokens.tokens(tx)
+    found = check_accounts(accounts, recorded, open_driver=session.open_driver)
+    told = told_of_accounts(found, pools, [view for view in standing if view.record.substrate_pool_id is None])
     idle = {unit: name for unit, name in names.items() if unit not in held}
     return (
         check_gateway_marks(pools, listening, running, now=now),
         check_due_times(idle, due, now=now),
         *(() if tokens is None else (check_api_tokens(tokens, now=now),)),
         *check_credential_files(accounts),
-        *check_accounts(accounts, recorded, open_driver=session.open_driver),
-        *check_pools(pools, agent=session.settings.agent, agent_known="agent" not in wrong, now=now),
-        *check_clusters(view for view in standing if view.record.substrate_pool_id is None),
+        *found.values(),
+        *told.checks,
+        *check_pools(told.pools, agent=session.settings.agent, agent_known="agent" not in wrong, now=now),
+        *check_clusters(told.clusters),
         *check_endpoints(recorded, named={view.record.id: name_of(view) for view in standing}),
     )
 
