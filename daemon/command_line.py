@@ -32,13 +32,11 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Verdict
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.own_process import begin_process
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.self_check import self_check
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import (
     database_address,
     database_is_new,
     open_session,
 )
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
 from .errors import NoCertificate, NotAsAsked
 from .events_command import add_events_command
@@ -160,20 +158,14 @@ def _once(arguments: argparse.Namespace) -> int:
 
 
 def _status(arguments: argparse.Namespace) -> int:
-    from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.reading import (
-        clusters_without_a_pool,
+    from .fleet_now import read_fleet
+    from .status import print_json, print_table
+
+    with reading_session(_settings(arguments)) as session:
+        fleet = read_fleet(session)
+    (print_json if arguments.json else print_table)(
+        fleet.pools, fleet.findings, fleet.clusters, fleet.passes, to=sys.stdout
     )
-    from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.next_passes import next_passes
-
-    from .status import Passes, print_json, print_table
-
-    settings = _settings(arguments)
-    with reading_session(settings) as session:
-        views, clusters = list_substrates(session), clusters_without_a_pool(session)
-        units = {view.record.pool_id for view in views} | {view.record.id for view in clusters}
-        passes = Passes(next_passes(session, units), now=session.clock.now())
-        findings = self_check(views, agent=settings.agent, now=passes.now)
-    (print_json if arguments.json else print_table)(views, findings, clusters, passes, to=sys.stdout)
     return _WELL
 
 

@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from typing import IO, Any
 
 from rich import box
@@ -18,11 +16,9 @@ from rich.text import Text
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Finding
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.views import ClusterView
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.next_passes import NextPass
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
 
-from .durations import in_words
-from .standing import Mood, Standing, of_cluster, of_pool
+from .standing import Mood, Passes, Standing, of_cluster, of_pool
 
 _STYLES = {Mood.GOOD: "green", Mood.MOVING: "yellow", Mood.BAD: "red"}
 
@@ -31,33 +27,6 @@ _PLAIN_WIDTH = 160
 
 _MESSAGE_COLUMNS = 32
 """Where fewer are left beside the table, messages stand below it: in a column of their own they would be a thread."""
-
-
-@dataclass(frozen=True, slots=True)
-class Passes:
-    """The next passes of what is shown, by pool or cluster id, and the present.
-
-    Nothing says since when a pool is in its state: the records have only when the last node joined.
-    """
-
-    by_unit: Mapping[str, NextPass] = field(default_factory=dict)
-    now: datetime = field(default_factory=lambda: datetime.now(UTC), kw_only=True)
-
-    def to_data(self, unit: str) -> dict[str, Any]:
-        """What is told of one unit as JSON; `next_pass` is null where no pass looks after it any more."""
-        found = self.by_unit.get(unit)
-        if found is None:
-            return {"next_pass": None, "at_work": False}
-        return {"next_pass": found.due_at.strftime("%Y-%m-%dT%H:%M:%SZ"), "at_work": found.at_work}
-
-    def cell(self, unit: str) -> Text:
-        """And in a table."""
-        found = self.by_unit.get(unit)
-        if found is None:
-            return Text("-")
-        if found.at_work:
-            return Text("at work")
-        return Text("due" if found.due_at <= self.now else f"in {in_words(found.due_at - self.now, parts=1)}")
 
 
 def print_json(
@@ -145,17 +114,14 @@ def _table(texts: Sequence[str], numbers: Sequence[str], rows: Sequence[Sequence
 
 def _pool_cells(view: SubstrateView, passes: Passes) -> list[Text]:
     record = view.record
-    waiting = str(record.waiting_nodes or "-")
-    if record.waiting_nodes and record.waiting_since is not None:
-        waiting += f", {in_words(passes.now - record.waiting_since, parts=1)}"
     return [
         Text(printable(view.pool)),
         Text(f"{view.provider}, adopted" if record.mode == "adopt" else view.provider),
         _words(of_pool(view)),
         Text(str(record.nodes_joined)),
         Text(str(record.nodes_listed)),
-        Text(waiting),
-        passes.cell(record.pool_id),
+        Text(passes.waiting(record)),
+        Text(passes.words(record.pool_id)),
     ]
 
 
@@ -168,7 +134,7 @@ def _cluster_cells(view: ClusterView, passes: Passes) -> list[Text]:
         Text(view.account.provider if view.account else ""),
         _words(of_cluster(view)),
         Text(f"{ready}/{len(view.node_pools)}"),
-        passes.cell(record.id),
+        Text(passes.words(record.id)),
     ]
 
 

@@ -36,7 +36,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session, acting_for
 
-from ..page import HEADERS, read_fleet, render
+from ..fleet_now import read_fleet
+from ..page import HEADERS, render
 from ..web.answers import STATUS, error, other_method, unknown_path
 from ..web.bad_tokens import BadTokens
 from ..web.requests import Refused, read_bearer, read_body, read_password

@@ -3,12 +3,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The status page: what `bc-fleetd status` draws, for a browser. It reads the records and changes nothing.
 
-reading.py asks the database, rendering.py makes the document of status.html.j2, and daemon/api/application.py answers.
+rendering.py makes the document of status.html.j2, out of what daemon/fleet_now.py has read; daemon/api/application.py
+answers.
 """
 
 from __future__ import annotations
 
-from .reading import read_fleet
 from .rendering import HEADERS, render
 
-__all__ = ["HEADERS", "read_fleet", "render"]
+__all__ = ["HEADERS", "render"]

@@ -13,8 +13,8 @@ from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
+from ..fleet_now import Fleet
 from ..standing import of_cluster, of_pool
-from .reading import Fleet
 
 _FOLDER = Path(__file__).parent
 

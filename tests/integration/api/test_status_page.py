@@ -33,6 +33,7 @@ from ansible_collections.better_compute.fleet.tests.support.wire_client import t
 
 from .conftest import METRICS, READ, STATUS, UPDATE
 
+ONE_WAITS = {"waiting_nodes": 1, "waiting_since": rows.START}
 HOSTILE = "quota <b>of</b> \"H100\" & <script>document.title='taken'</script>"
 
 
@@ -128,16 +129,16 @@ def test_an_empty_fleet_is_told_as_one(look: Look, desk: Desk) -> None:
 
 def test_each_pool_and_each_cluster_without_one_has_a_row(look: Look, desk: Desk) -> None:
     token = token_of(desk, STATUS)
-    stand(desk, state=SubstrateState.ERROR, message="no such zone", nodes_joined=3, nodes_listed=4, waiting_nodes=1)
+    stand(desk, state=SubstrateState.ERROR, message="no such zone", nodes_joined=3, nodes_listed=4, **ONE_WAITS)
     with desk.session.store.write() as tx:
         own = rows.cluster(
             None, account_id=desk.account.id, tenant_id=TenantId("acme"), state=ClusterState.PROVISIONING
         )
         clusters.add_cluster(tx, own)
     text = Document(look(f"fleet:{token}").text).text
-    row = r"gpu-fleet\s+platform\s+\w+\s+error\s+3\s+4\s+1\s+no such zone"
+    row = r"gpu-fleet\s+platform\s+\w+\s+error\s+3\s+4\s+1, 0 s\s+(due|in [0-9]+ \w+)\s+no such zone"
     assert re.search(row, text), text
-    assert re.search(r"tenants-own\s+acme\s+\w+\s+provisioning\s+0/0", text), text
+    assert re.search(r"tenants-own\s+acme\s+\w+\s+provisioning\s+0/0\s+-", text), text
 
 
 def test_what_is_in_a_name_or_message_is_text_and_nothing_else_runs(look: Look, desk: Desk) -> None:

@@ -43,14 +43,14 @@ def test_a_person_sees_how_the_fleet_stands_and_what_has_changed(chrome: Chrome,
     stand(desk, state=SubstrateState.ERROR, message=HOSTILE, nodes_listed=4, nodes_joined=3)
     chrome.get(f"https://fleet:{token_of(desk, STATUS)}@127.0.0.1:{api.port}/status")
     assert chrome.title == "0 of 1 pools ready - bc-fleetd"
-    assert cells(chrome) == ["gpu-fleet", "platform", "aws", "error", "3", "4", "-", HOSTILE]
+    assert cells(chrome) == ["gpu-fleet", "platform", "aws", "error", "3", "4", "-", "due", HOSTILE]
     in_error = color(chrome, ".state")
     assert in_error != color(chrome, ".number")  # the style sheet is let in, and by its digest only
 
     stand(desk, state=SubstrateState.READY, message="", nodes_listed=4, nodes_joined=4, observed_generation=1)
     chrome.refresh()
     assert chrome.title == "1 of 1 pools ready - bc-fleetd"
-    assert cells(chrome) == ["gpu-fleet", "platform", "aws", "ready", "4", "4", "-", ""]
+    assert cells(chrome) == ["gpu-fleet", "platform", "aws", "ready", "4", "4", "-", "due", ""]
     assert color(chrome, ".state") != in_error
     # Nothing was refused, and nothing is missing.
     assert chrome.get_log("browser") == []  # type: ignore[no-untyped-call]  # Selenium's own type is missing

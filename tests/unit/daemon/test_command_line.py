@@ -247,7 +247,7 @@ def test_a_fault_is_told_by_kind_and_place_and_not_by_its_text(
     def fault(_session: object) -> None:
         raise ValueError(text)
 
-    monkeypatch.setattr("ansible_collections.better_compute.fleet.daemon.command_line.list_substrates", fault)
+    monkeypatch.setattr("ansible_collections.better_compute.fleet.daemon.fleet_now.list_substrates", fault)
     for debug in ([], ["--debug"]):
         assert main(["status", "--settings", str(settings), *debug]) == 1
         told = capsys.readouterr().err

@@ -37,7 +37,8 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.tests.support import rows
 
 NOW = rows.START + timedelta(hours=1)
-AGENT = AgentSettings(image="registry.example/bcd:1", gateway_url="https://fleet.example:8443", pins=("a pin",))
+IMAGE = f"registry.example/bcd@sha256:{'a' * 64}"
+AGENT = AgentSettings(image=IMAGE, gateway_url="https://fleet.example:8443", pins=("a pin",))
 
 
 def pool(name: str = "gpu-fleet", *, ready: bool = True, **different: Any) -> SubstrateView:
@@ -214,7 +215,7 @@ def test_fewer_ready_pools_than_there_are_is_a_warning(
 
 @pytest.mark.parametrize(
     ("image", "told"),
-    [("registry.example/bcd:0.1.0", True), (f"registry.example/bcd@sha256:{'a' * 64}", False)],
+    [("registry.example/bcd:0.1.0", True), (IMAGE, False)],
 )
 def test_an_image_that_is_named_by_a_tag_is_told_and_no_matter(image: str, told: bool) -> None:
     agent = AgentSettings(image=image, gateway_url="https://fleet.example", pins=())
