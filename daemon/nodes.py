@@ -75,7 +75,7 @@ def print_table(found: MachineList, *, to: IO[str], width: int | None = None) ->
         _say(console, f"{waiting.pool.name}: {waiting.nodes} listed Nodes have no joined bcd{since}")
     for booking in found.pending:
         waits = f"has waited for a place for {_ago(booking.record.created_at, found.now)}"
-        _say(console, f"{booking.pool}: {_booking(booking)}, {waits}")
+        _say(console, f"{booking.pool}: {_booking(booking)}, {waits}: {booking.record.message}")
 
 
 def _print_machines(console: Console, found: MachineList) -> None:

@@ -118,7 +118,7 @@ reservations:
       type: str
       sample: "2026-11-02T10:30:00Z"
     message:
-      description: Why it ended.
+      description: Why it ended; while it is C(pending), what it waits for.
       type: str
 code:
   description: C(NOT_FOUND) for a pool that does not exist or does not concern the tenant.

@@ -19,6 +19,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     BookingView,
     list_bookings,
 )
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.pending_bookings import with_reason
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import fleet
 from ansible_collections.better_compute.fleet.tests.support import rows
 from ansible_collections.better_compute.fleet.tests.support.joining_machines import new_node, new_pool
@@ -189,8 +190,21 @@ def test_however_many_there_are_they_take_the_same_few_statements(desk: Desk, te
 
     add_node(desk)
     book(desk, "first", tenant=ACME)
+    book(desk, "waits", tenant=ACME, gpus=16)
     few = asked()
     for number in range(30):
         book(desk, f"train-{number}", tenant=ACME)
-    assert (few[0], asked()) == (1, (31, few[1]))
-    assert few[1] <= 7
+    assert (few[0], asked()) == (2, (32, few[1]))
+    assert few[1] <= 10
+
+
+def test_what_is_pending_says_what_it_waits_for_as_bc_reservation_does(desk: Desk) -> None:
+    waits = book(desk, "first")
+    assert [one.record.message for one in list_bookings(desk.session)] == ["no node of the pool has joined yet"]
+    add_node(desk)
+    stands, large = book(desk, "second"), book(desk, "large", gpus=16)
+    told = {one.record.id: one.record for one in list_bookings(desk.session)}
+    assert (told[stands.id].state, told[stands.id].message) == (ReservationState.BOUND, "")
+    for one in (waits, large):
+        assert told[one.id] == with_reason(desk.session, one)
+    assert "the largest of the pool's" in told[large.id].message

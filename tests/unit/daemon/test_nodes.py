@@ -100,11 +100,11 @@ def test_how_long_a_machine_is_silent_is_told_in_one_unit(silence: timedelta, sh
 
 def test_what_has_no_machine_yet_stands_below_the_table() -> None:
     waiting = WaitingNodes(pool=POOL, nodes=3, since=START)
-    pending = booking("train-2", gpus=8)
+    pending = booking("train-2", gpus=8, message="no node of the pool has joined yet")
     shown = table(of(machine(), waiting=(waiting,), pending=(pending,), now=START + timedelta(minutes=5)))
     assert shown[-2:] == [
         "gpu-fleet: 3 listed Nodes have no joined bcd, none has joined for 5 min",
-        "gpu-fleet: acme/train-2, 8 GPUs, has waited for a place for 5 min",
+        "gpu-fleet: acme/train-2, 8 GPUs, has waited for a place for 5 min: no node of the pool has joined yet",
     ]
 
 

@@ -11,10 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from ..model.errors import Code, OperationError
-from ..model.ids import TENANT_PATTERN, PoolId, TenantId
+from ..model.ids import TENANT_PATTERN, TenantId
 from ..model.records import PoolRecord, Reservation
 from ..model.states import ReservationState
 from ..store import Tx, fleet, idempotency, pool_nodes, reservations
+from .pending_bookings import with_reasons
 from .pool_names import SHOWN_CHARACTERS, pools_called
 from .reservations import name_of, to_data
 from .session import Session
@@ -28,6 +29,7 @@ class BookingView:
     """A booking as a caller sees it.
 
     Attributes:
+        record: while it is pending, its message says what it waits for.
         pool: the pool's name.
         name: what it is called in bc_reservation; None where that name is another reservation's by now.
         booked_by: the caller whose name it is: two of one tenant may use the same one. None with the name.
@@ -86,9 +88,9 @@ def list_bookings(
 
 
 def booking_views(tx: Tx, records: Iterable[Reservation], pools: Iterable[PoolRecord]) -> tuple[BookingView, ...]:
-    """Recorded bookings of these pools as callers see them, in the same order, in two statements."""
-    records = tuple(records)
-    pool_names: dict[PoolId, str] = {pool.id: pool.name for pool in pools}
+    """Recorded bookings of these pools as callers see them, in the same order, in five statements at most."""
+    by_id = {pool.id: pool for pool in pools}
+    records = with_reasons(tx, tuple(records), by_id)
     keys = idempotency.keys_of(tx, (record.id for record in records))
     node_names = pool_nodes.names_of(tx, (record.node_id for record in records if record.node_id is not None))
 
@@ -99,7 +101,7 @@ def booking_views(tx: Tx, records: Iterable[Reservation], pools: Iterable[PoolRe
             name, caller = name_of(record, scope=scope, key=key)
         return BookingView(
             record=record,
-            pool=pool_names[record.pool_id],
+            pool=by_id[record.pool_id].name,
             name=name,
             booked_by=caller,
             node_name=None if record.node_id is None else node_names.get(record.node_id),

@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ..booking.waiting import takes_bookings, why_pending
-from ..model.records import Reservation
-from ..model.states import ReservationState
+from ..model.ids import NodeId, PoolId
+from ..model.records import PoolNode, PoolRecord, Reservation
+from ..model.states import NodeState, ReservationState
 from ..store import Tx, fleet, pool_nodes, reservations
 from .session import Session
 
@@ -40,6 +42,35 @@ class Told:
 def with_reason(session: Session, reservation: Reservation) -> Reservation:
     """The reservation as it stands now; while it is pending, its message says what it waits for."""
     return _look(session, reservation).reservation
+
+
+def with_reasons(tx: Tx, records: Sequence[Reservation], pools: Mapping[PoolId, PoolRecord]) -> tuple[Reservation, ...]:
+    """Reservations of these pools, in the same order; the pending ones' messages say what they wait for.
+
+    Three more statements where one is pending, and one answer for all of a pool that ask for the same.
+    """
+    waited_in = {one.pool_id for one in records if one.state == ReservationState.PENDING}
+    if not waited_in:
+        return tuple(records)
+    nodes: dict[PoolId, list[PoolNode]] = {}
+    for node in pool_nodes.nodes_in(tx, waited_in, [state for state in NodeState if state != NodeState.RETIRED]):
+        nodes.setdefault(node.pool_id, []).append(node)
+    held: dict[NodeId, set[str]] = {}
+    for one in reservations.reservations_in(tx, waited_in, [ReservationState.BOUND]):
+        if one.node_id is not None:
+            held.setdefault(one.node_id, set()).update(one.device_ids)
+    known: dict[tuple[PoolId, bool, int], str] = {}
+
+    def told(one: Reservation) -> Reservation:
+        if one.state != ReservationState.PENDING:
+            return one
+        asked = (one.pool_id, one.spot, one.gpus)
+        if asked not in known:
+            own = nodes.get(one.pool_id, [])
+            known[asked] = why_pending(one, pool=pools[one.pool_id], nodes=own, held=held, now=tx.now)
+        return replace(one, message=known[asked])
+
+    return tuple(told(one) for one in records)
 
 
 def wait_for_room(session: Session, reservation: Reservation, *, timeout: timedelta) -> Told:
