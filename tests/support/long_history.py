@@ -24,9 +24,9 @@ def add_history(store: Store, pool_id: PoolId, *, years_ago: datetime, many: int
     """
     every = tables()
     with store.write() as tx:
-        cluster = tx.rows(every.clusters.select().where(every.clusters.c.substrate_pool_id == pool_id))[0]._mapping
+        cluster = tx.rows(every.clusters.select().where(every.clusters.c.substrate_pool_id == pool_id))[0]._asdict()
         of_cluster = every.node_pools.c.cluster_id == cluster["id"]
-        node_pool = tx.rows(every.node_pools.select().where(of_cluster))[0]._mapping
+        node_pool = tx.rows(every.node_pools.select().where(of_cluster))[0]._asdict()
         booked = {"tenant_id": tenant_id, "pool_id": pool_id, "gpus": 2}
         written: list[tuple[Any, _Rows]] = [
             (every.reservations, _ended(many, booked, years_ago)),
@@ -109,12 +109,13 @@ def _deleted(prefix: str, many: int, like: Mapping[str, Any]) -> _Rows:
 
 
 def _told(many: int, cluster_id: str, at: datetime) -> _Rows:
-    for number in range(many):
-        yield {
-            "id": f"evt_{number:026}",
-            "at": at,
-            "tenant_id": "platform",
-            "subject": f"node_{number:026}" if number % 2 else cluster_id,
-            "type": "node.retired" if number % 2 else "kubernetes.nodepool.deleted",
-            "data": {} if number % 2 else {"nodePoolId": f"knp_{number:026}"},
-        }
+    """The end of each, a node's the last."""
+    for number in range(3 * many):
+        one = f"{number // 3:026}"
+        subject, kind, data = (
+            (f"kcl_{one}", "kubernetes.cluster.deleted", {}),
+            (cluster_id, "kubernetes.nodepool.deleted", {"nodePoolId": f"knp_{one}"}),
+            (f"node_{one}", "node.retired", {}),
+        )[number % 3]
+        told = {"id": f"evt_{number:026}", "at": at, "tenant_id": "platform"}
+        yield {**told, "subject": subject, "type": kind, "data": data}
