@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -12,6 +13,8 @@ from ..model.errors import OperationError
 from ..model.retention import Kind
 from ..store import forgetting
 from .session import Session
+
+_LOG = logging.getLogger(__name__)
 
 _REST_SECONDS = 0.05
 """Between two batches: others write meanwhile. A million rows that a first run may find take some minutes."""
@@ -33,8 +36,10 @@ def forget_history(session: Session, *, told: Callable[[Kind, int], None]) -> No
         while not session.stopping.is_set():
             try:
                 many = forgetting.forget(session.store, kind, keep=keep)
-            except OperationError:
-                break  # something came to refer to it this moment: it stays, and the next run looks again
+            except OperationError as error:
+                # Something came to refer to it this moment: it stays, and the next run looks again.
+                _LOG.warning("old %s are not forgotten yet: %s", str(kind).replace("_", " "), error)
+                break
             if many == 0:
                 break
             told(kind, many)
