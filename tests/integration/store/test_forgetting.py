@@ -133,7 +133,10 @@ def test_a_tenant_holds_the_same_before_and_after(store: Store, pool: PoolRecord
         assert reservations.held_by_pool(tx) == {}
 
 
-def test_a_name_whose_booking_is_forgotten_is_free(store: Store, pool: PoolRecord, clock: HandClock) -> None:
+@pytest.mark.parametrize("looked", ["before", "after"])
+def test_a_name_whose_booking_is_forgotten_is_free(
+    store: Store, pool: PoolRecord, clock: HandClock, looked: str
+) -> None:
     name = Repeat(scope="ann", key="train")
     first = reserve(store, tenant_id=TENANT, pool_id=pool.id, gpus=1, repeat=name)
     with store.write() as tx:
@@ -141,10 +144,10 @@ def test_a_name_whose_booking_is_forgotten_is_free(store: Store, pool: PoolRecor
     clock.advance(days=91)
     assert forget(store, [Kind.RESERVATIONS]) == {Kind.RESERVATIONS: 1}
     # Whoever looked before it was forgotten still names it.
-    late = replace(name, after=first.id)
-    second = reserve(store, tenant_id=TENANT, pool_id=pool.id, gpus=1, repeat=late)
+    anew = replace(name, after=first.id) if looked == "before" else name
+    second = reserve(store, tenant_id=TENANT, pool_id=pool.id, gpus=1, repeat=anew)
     assert second.id != first.id
-    assert reserve(store, tenant_id=TENANT, pool_id=pool.id, gpus=1, repeat=late) == second, "booked once"
+    assert reserve(store, tenant_id=TENANT, pool_id=pool.id, gpus=1, repeat=anew) == second, "booked once"
 
 
 def test_a_name_that_is_booked_anew_keeps_its_key(store: Store, pool: PoolRecord, clock: HandClock) -> None:
