@@ -17,6 +17,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from queue import Empty, SimpleQueue
 
@@ -35,6 +36,7 @@ from .api import api_of
 from .dispatcher import Dispatcher
 from .errors import GatewayEnded, PassesHang
 from .gateway import GatewayServer
+from .housekeeping import FIRST_SECONDS, HOUSEKEEPING_SECONDS, keep_house
 from .metrics import Metrics
 from .outage import Outage
 from .own_certificate import gateway_certificate, is_pinned
@@ -111,9 +113,10 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
         dispatcher = Dispatcher(session, outage=outage)
         metrics.passes.count_hanging(lambda: dispatcher.hanging)
         flush = partial(_flush, session, gateway, outage, metrics)
+        tidy = partial(keep_house, session, outage, metrics)
         # Before anybody is told that it is ready: whoever asks the doctor then is told the same.
         flush()
-        with _ticking(dispatcher, flush, partial(_look_after, servers, dispatcher, signals)):
+        with _ticking(dispatcher, flush, tidy, partial(_look_after, servers, dispatcher, signals)):
             address = f"https://{settings.gateway.listen_host}:{gateway.port}"
             _LOG.info("bc-fleetd runs", extra={"address": address})
             if not is_pinned(settings, certificate):
@@ -178,13 +181,17 @@ def _open_session(settings: Settings, stack: ExitStack, *, signals: Signals, out
 
 
 @contextmanager
-def _ticking(dispatcher: Dispatcher, flush: Callable[[], None], look_after: Callable[[], None]) -> Iterator[None]:
+def _ticking(
+    dispatcher: Dispatcher, flush: Callable[[], None], tidy: Callable[[], None], look_after: Callable[[], None]
+) -> Iterator[None]:
     """The scheduler with its jobs, within the block."""
     scheduler = BackgroundScheduler(
         timezone="UTC", job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None}
     )
     scheduler.add_job(dispatcher.tick, "interval", seconds=_TICK_SECONDS, id="dispatch")
     scheduler.add_job(flush, "interval", seconds=_FLUSH_SECONDS, id="heartbeats")
+    first = datetime.now(UTC) + timedelta(seconds=FIRST_SECONDS)
+    scheduler.add_job(tidy, "interval", seconds=HOUSEKEEPING_SECONDS, id="housekeeping", next_run_time=first)
     scheduler.add_job(look_after, "interval", seconds=watchdog_seconds() or _ALIVE_SECONDS, id="alive")
     scheduler.start()
     try:

@@ -8,11 +8,19 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterator
 
-from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, Gauge, ProcessCollector, generate_latest
+from prometheus_client import (
+    CONTENT_TYPE_PLAIN_0_0_4,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    ProcessCollector,
+    generate_latest,
+)
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.census import Census
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.retention import Kind
 
 from ..version import collection_version
 from .of_fleet import FleetCollector
@@ -44,8 +52,20 @@ class Metrics:
         ).labels(collection_version(), platform.python_version()).set(1)
         self.passes = PassMetrics(self._registry, workers=workers)
         self.gateway = GatewayMetrics(self._registry)
+        self._forgotten = Counter(
+            "bc_fleetd_forgotten_rows",
+            "Rows of history that this process deleted, by kind",
+            ("kind",),
+            registry=self._registry,
+        )
+        for kind in Kind:
+            self._forgotten.labels(kind.value)
         self._registry.register(FleetCollector(count))
         ProcessCollector(registry=self._registry)
+
+    def forgotten(self, kind: Kind, many: int) -> None:
+        """So many rows of a kind were deleted."""
+        self._forgotten.labels(kind.value).inc(many)
 
     def render(self) -> tuple[bytes, str]:
         """One scrape: its body in Prometheus' text format, and its content type.

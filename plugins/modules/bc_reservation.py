@@ -110,7 +110,8 @@ EXAMPLES = r"""
 RETURN = r"""
 reservation:
   description:
-    - The reservation. With O(state=absent), one of that name that has ended already is told as it ended.
+    - The reservation. With O(state=absent), one of that name that has ended already is told as it ended, for
+      as long as it is remembered (C(retention.days) of the settings).
     - Null when there is none.
   returned: success
   type: dict

@@ -22,6 +22,8 @@ _SQLITE: Final = "sqlite:///"
 _DATABASES: Final = (_SQLITE, "postgresql+psycopg://")
 _MOST_SECONDS: Final = 86_400
 """A pool that is looked at less than daily is not looked at."""
+_MOST_DAYS: Final = 36_500
+"""A century: for good, for whoever wants that."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +162,8 @@ SECTIONS: Final[Mapping[str, Mapping[str, Key]]] = {
         "deleting_seconds": _number(1, _MOST_SECONDS, default=120),
         "workers": _number(1, 256, default=64),
     },
+    # A quarter: longer than anybody looks back for why something is so, short enough for a small database.
+    "retention": {"days": _number(1, _MOST_DAYS, default=90)},
     "log": {
         "format": _among("text", "json", default="text"),
         "level": _among("debug", "info", "warning", "error", default="info"),

@@ -93,6 +93,18 @@ class ReconcileSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RetentionSettings:
+    """How long the fleet remembers.
+
+    Attributes:
+        days: since something is over: an event, an ended reservation, a retired node, a deleted cluster or node pool,
+            an archived pool.
+    """
+
+    days: int = 90
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LogSettings:
     """What the daemon's log looks like.
 
@@ -121,6 +133,7 @@ class Settings:
     reconcile: ReconcileSettings
     operator: str | None
     api: ApiSettings | None = None
+    retention: RetentionSettings = RetentionSettings()
     log: LogSettings = LogSettings()
 
 
@@ -342,6 +355,7 @@ def _settings(values: Mapping[str, Any], environ: Mapping[str, str]) -> Settings
         reconcile=ReconcileSettings(**section["reconcile"]),
         operator=values.get("operator"),
         api=ApiSettings(**section["api"]) if "api" in values else None,
+        retention=RetentionSettings(**section["retention"]),
         log=LogSettings(**section["log"]),
     )
 

@@ -37,7 +37,7 @@ def pool_meant(candidates: Sequence[Candidate], *, tenant_id: TenantId) -> Candi
     """The pool that a tenant means, of all that have the name. None: there is none that concerns it.
 
     Its own pools concern it, those where it has a quota, and one where it booked under the name: that is found for as
-    long as it is asked for, whatever became of the quota. Of no other pool it learns so much as that it exists.
+    long as it is remembered, whatever became of the quota. Of no other pool it learns so much as that it exists.
 
     What stands under the name goes first, so that a task that is run again finds it, and never books twice because
     a nearer pool was declared since. Then pools that are open to the tenant, before those on their way out and those

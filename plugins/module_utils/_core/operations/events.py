@@ -29,18 +29,26 @@ def read_events(
         limit: how many at most. As long as so many come, there may be more.
 
     Raises:
-        OperationError: NOT_FOUND for an unknown pool or event.
+        OperationError: NOT_FOUND for an unknown pool or event, or one that is forgotten: then nobody knows whether
+            events that came after it are, too.
     """
     with session.store.read() as tx:
         pool_ids = None if pool is None else [record.id for record in pools_called(tx, pool)]
         if pool is not None and not pool_ids:
-            raise OperationError(Code.NOT_FOUND, f"there is no pool {pool[:SHOWN_CHARACTERS]!r}, and never was")
+            raise OperationError(
+                Code.NOT_FOUND, f"there is no pool {pool[:SHOWN_CHARACTERS]!r}, and none is remembered"
+            )
         after = None
         if since is not None:
             # Not every database takes any text.
             after = outbox.number_of(tx, EventId(since)) if is_id(since) else None
             if after is None:
-                raise OperationError(Code.NOT_FOUND, f"there is no event {since[:SHOWN_CHARACTERS]!r}")
+                days = session.settings.retention.days
+                raise OperationError(
+                    Code.NOT_FOUND,
+                    f"there is no event {since[:SHOWN_CHARACTERS]!r}: it never was, or it is forgotten (they are kept "
+                    f"for {days} days); what came right after it may be, too: begin anew, with the latest ones",
+                )
         return outbox.told(tx, after=after, limit=limit, pool_ids=pool_ids)
 
 

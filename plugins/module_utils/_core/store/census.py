@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING
 from ..model.census import Census, PoolCount
 from ..model.ids import PoolId, TenantId
 from ..model.liveness import CONNECTED_SECONDS
-from ..model.states import ClusterState, NodePoolState, NodeState, SubstrateState
+from ..model.states import ClusterState, NodePoolState, SubstrateState
+from .standing import cluster_stands, node_pool_stands, not_retired
 from .tables import tables
 from .transaction import Tx
 from .work import claimable_at, is_free
 
 if TYPE_CHECKING:
-    from sqlalchemy import Table
+    from sqlalchemy import ColumnElement, Table
 
 
 def take_census(tx: Tx) -> Census:
@@ -42,8 +43,13 @@ def take_census(tx: Tx) -> Census:
     return Census(
         now=now,
         pools=_pools(tx),
-        clusters={ClusterState(state): count for state, count in _by_state(tx, tables().clusters).items()},
-        node_pools={NodePoolState(state): count for state, count in _by_state(tx, tables().node_pools).items()},
+        clusters={
+            ClusterState(state): count for state, count in _by_state(tx, tables().clusters, cluster_stands()).items()
+        },
+        node_pools={
+            NodePoolState(state): count
+            for state, count in _by_state(tx, tables().node_pools, node_pool_stands()).items()
+        },
         units=units.units,
         due=units.due,
         oldest_due=units.oldest_due,
@@ -93,14 +99,14 @@ def _connected(tx: Tx) -> dict[str, int]:
     heard_since = tx.now - timedelta(seconds=CONNECTED_SECONDS)
     chosen = (
         select(nodes.c.pool_id, func.count().label("nodes"))
-        .where(nodes.c.state != NodeState.RETIRED.value, nodes.c.last_seen_at >= heard_since)
+        .where(not_retired(), nodes.c.last_seen_at >= heard_since)
         .group_by(nodes.c.pool_id)
     )
     return {row.pool_id: row.nodes for row in tx.rows(chosen)}
 
 
-def _by_state(tx: Tx, table: Table) -> dict[str, int]:
+def _by_state(tx: Tx, table: Table, stands: ColumnElement[bool]) -> dict[str, int]:
     from sqlalchemy import func, select
 
-    chosen = select(table.c.state, func.count().label("many")).where(table.c.state != "deleted").group_by(table.c.state)
+    chosen = select(table.c.state, func.count().label("many")).where(stands).group_by(table.c.state)
     return {row.state: row.many for row in tx.rows(chosen)}

@@ -18,6 +18,7 @@ from ..model.ids import AccountId, ClusterId, NodePoolId, PoolId, TenantId
 from ..model.records import ClusterRecord, NodePoolRecord
 from ..model.states import ClusterMode, ClusterState, NodePoolState
 from .shapes import flavor_of, outputs_of, plain_flavor, plain_outputs
+from .standing import cluster_stands, node_pool_stands
 from .tables import tables
 from .transaction import Tx
 
@@ -48,7 +49,7 @@ def clusters(tx: Tx) -> tuple[ClusterRecord, ...]:
 def clusters_of(tx: Tx, tenant_id: TenantId) -> tuple[ClusterRecord, ...]:
     """The tenant's clusters that are not deleted, those behind its pools too, oldest first."""
     table = tables().clusters
-    chosen = table.select().where(table.c.tenant_id == tenant_id, table.c.state != ClusterState.DELETED.value)
+    chosen = table.select().where(table.c.tenant_id == tenant_id, cluster_stands())
     return tuple(_cluster(row) for row in tx.rows(chosen.order_by(table.c.id)))
 
 
@@ -163,14 +164,14 @@ def node_pools(tx: Tx, cluster_id: ClusterId, *, deleted: bool = False) -> tuple
     table = tables().node_pools
     chosen = table.select().where(table.c.cluster_id == cluster_id).order_by(table.c.name, table.c.id)
     if not deleted:
-        chosen = chosen.where(table.c.state != NodePoolState.DELETED.value)
+        chosen = chosen.where(node_pool_stands())
     return tuple(_node_pool(row) for row in tx.rows(chosen))
 
 
 def all_node_pools(tx: Tx) -> tuple[NodePoolRecord, ...]:
     """The node pools of every cluster that are not deleted, in one read."""
     table = tables().node_pools
-    chosen = table.select().where(table.c.state != NodePoolState.DELETED.value)
+    chosen = table.select().where(node_pool_stands())
     return tuple(_node_pool(row) for row in tx.rows(chosen.order_by(table.c.cluster_id, table.c.name)))
 
 

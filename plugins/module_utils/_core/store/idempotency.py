@@ -49,6 +49,8 @@ def remember(tx: Tx, *, scope: str, key: str, request_digest: str, result_id: st
     else:
         named = (table.c.scope == scope, table.c.key == key, table.c.result_id == after)
         written = tx.execute(table.update().where(*named).values(**kept)).rowcount == 1
+        # Or it was forgotten meanwhile, with what it led to (forgetting.py).
+        written = written or tx.insert_once(table, scope=scope, key=key, **kept)
     if not written:
         raise OperationError(Code.CONFLICT, f"the request with idempotency key {key!r} was just done: ask again")
 

@@ -14,6 +14,7 @@ from ..model.ids import NodeId, PoolId
 from ..model.records import Device, NodeIdentity, PoolNode
 from ..model.states import NodeState
 from .shapes import devices_of, plain_devices
+from .standing import not_retired
 from .statements import among
 from .tables import tables
 from .transaction import Tx
@@ -27,7 +28,7 @@ def pool_nodes(tx: Tx, pool_id: PoolId, *, retired: bool = False) -> tuple[PoolN
     table = tables().pool_nodes
     chosen = table.select().where(table.c.pool_id == pool_id).order_by(table.c.joined_at, table.c.id)
     if not retired:
-        chosen = chosen.where(table.c.state != NodeState.RETIRED.value)
+        chosen = chosen.where(not_retired())
     return tuple(_node(row) for row in tx.rows(chosen))
 
 
@@ -81,7 +82,7 @@ def _named() -> Select[Any]:
     shown = func.coalesce(func.nullif(table.c.reported_node_name, ""), func.lower(table.c.hostname))
     return select(table, shown.label("shown")).where(
         among(table.c.pool_id, "of_pools"),
-        table.c.state != NodeState.RETIRED.value,
+        not_retired(),
         among(shown, "names"),
     )
 
@@ -100,7 +101,7 @@ def pools_of_silent(tx: Tx, since: datetime) -> frozenset[PoolId]:
     from sqlalchemy import select
 
     table = tables().pool_nodes
-    silent = (table.c.last_seen_at < since, table.c.node_uid.is_not(None), table.c.state != NodeState.RETIRED.value)
+    silent = (table.c.last_seen_at < since, table.c.node_uid.is_not(None), not_retired())
     return frozenset(PoolId(row.pool_id) for row in tx.rows(select(table.c.pool_id).where(*silent).distinct()))
 
 
@@ -296,7 +297,7 @@ def _seen_before() -> Select[Any]:
     mine = (
         among(table.c.id, "of_ids"),
         table.c.last_seen_at < bindparam("at", type_=table.c.last_seen_at.type),
-        table.c.state != NodeState.RETIRED.value,
+        not_retired(),
     )
     return select(table.c.id).where(*mine).order_by(table.c.id).with_for_update(key_share=True)
 

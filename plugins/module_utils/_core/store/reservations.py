@@ -4,7 +4,8 @@
 """Reservations, the devices that they hold, and their refunds.
 
 A reservation charges its GPUs to the tenant when it is made and refunds them when it ends, each by a row: what a tenant
-holds is the sum of its reservations less the sum of its refunds.
+holds are those of its reservations that were not refunded, which are those that have not ended. So nothing is summed
+over all that ever was, and what has ended may be forgotten (forgetting.py).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ..model.ids import NodeId, PoolId, ReservationId, TenantId
 from ..model.records import Reservation
 from ..model.standing import Standing
 from ..model.states import ReservationState
+from .standing import not_ended
 from .statements import among
 from .tables import tables
 from .transaction import Tx
@@ -59,7 +61,7 @@ def reservations(tx: Tx, pool_id: PoolId, *, ended: bool = False) -> tuple[Reser
     table = tables().reservations
     if ended:
         return _chosen(tx, table.c.pool_id == pool_id)
-    return _chosen(tx, table.c.pool_id == pool_id, table.c.state.in_(_NOT_ENDED))
+    return _chosen(tx, table.c.pool_id == pool_id, not_ended())
 
 
 def reservations_in(
@@ -186,20 +188,17 @@ def held_by_pool(
     """How many GPUs each tenant holds of each pool, or one of one."""
     from sqlalchemy import func, select, true
 
-    charges, refunds = tables().reservations, tables().refunds
-    gpus: defaultdict[tuple[TenantId, PoolId], int] = defaultdict(int)
-    for table, sign in ((charges, 1), (refunds, -1)):
-        sums = (
-            select(table.c.tenant_id, table.c.pool_id, func.sum(table.c.gpus).label("gpus"))
-            .where(
-                true() if tenant_id is None else table.c.tenant_id == tenant_id,
-                true() if pool_id is None else table.c.pool_id == pool_id,
-            )
-            .group_by(table.c.tenant_id, table.c.pool_id)
+    table = tables().reservations
+    sums = (
+        select(table.c.tenant_id, table.c.pool_id, func.sum(table.c.gpus).label("gpus"))
+        .where(
+            not_ended(),
+            true() if tenant_id is None else table.c.tenant_id == tenant_id,
+            true() if pool_id is None else table.c.pool_id == pool_id,
         )
-        for row in tx.rows(sums):
-            gpus[TenantId(row.tenant_id), PoolId(row.pool_id)] += sign * row.gpus
-    return dict(gpus)
+        .group_by(table.c.pool_id, table.c.tenant_id)
+    )
+    return {(TenantId(row.tenant_id), PoolId(row.pool_id)): row.gpus for row in tx.rows(sums)}
 
 
 def standing(tx: Tx, pool_ids: Iterable[PoolId]) -> tuple[Standing, ...]:
@@ -233,7 +232,7 @@ def held_devices(tx: Tx, pool_id: PoolId) -> dict[NodeId, set[str]]:
     held, charges = tables().held_devices, tables().reservations
     joined = select(held.c.node_id, held.c.device_id).join(charges, charges.c.id == held.c.reservation_id)
     devices: dict[NodeId, set[str]] = {}
-    for row in tx.rows(joined.where(charges.c.pool_id == pool_id)):
+    for row in tx.rows(joined.where(charges.c.pool_id == pool_id, not_ended())):
         devices.setdefault(NodeId(row.node_id), set()).add(row.device_id)
     return devices
 

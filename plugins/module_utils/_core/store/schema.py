@@ -22,7 +22,7 @@ from .tables import tables
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine
 
-HEAD = "0004"
+HEAD = "0005"
 """The newest revision in daemon/migrations (a test compares them)."""
 
 _FILE_MODE = 0o660

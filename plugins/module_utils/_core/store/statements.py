@@ -84,6 +84,11 @@ def _among() -> Any:
         type = Boolean()
         name = "among"
 
+        def self_group(self, against: Any = None) -> Any:  # noqa: ARG002 -- a predicate wherever it stands
+            # Else SQLAlchemy asks SQLite, which has no booleans, whether it `= 1`: that finds no index, and goes
+            # through the whole table instead.
+            return self
+
     @compiles(Among, "postgresql")
     def _on_postgresql(element: Among, compiler: Any, **options: Any) -> str:
         column, values = (compiler.process(clause, **options) for clause in element.clauses)
@@ -101,4 +106,5 @@ def _where(table: Table, key: Names, unless: Names) -> list[ColumnElement[bool]]
     from sqlalchemy import bindparam
 
     is_so = [table.c[name] == bindparam(f"is_{name}") for name in key]
-    return is_so + [table.c[name] != bindparam(f"not_{name}") for name in unless]
+    # Written out: a partial index is used for a condition in its own words only (standing.py).
+    return is_so + [table.c[name] != bindparam(f"not_{name}", literal_execute=True) for name in unless]

@@ -63,6 +63,10 @@ def tables() -> Tables:
         # To name another database's options is to load its dialect: schema.create_schema does that where it is used.
         return Index(name, *columns, unique=True, sqlite_where=text(condition))
 
+    def index_where(name: str, condition: str, *columns: str) -> Index:
+        # Of what counts now: history, which only grows, is not in it (standing.py).
+        return Index(name, *columns, sqlite_where=text(condition))
+
     def words(name: str, *, key: bool = False, null: bool = False) -> Column[str]:
         return Column(name, Text, primary_key=key, nullable=null)
 
@@ -238,6 +242,7 @@ def tables() -> Tables:
         words("node_pool", null=True),
         UniqueConstraint("identity_hash"),
         Index(None, "pool_id", "state"),
+        index_where("ix_pool_nodes_standing", "state <> 'retired'", "pool_id"),
     )
     join_tokens = Table(
         "join_tokens",
@@ -250,7 +255,9 @@ def tables() -> Tables:
         Column("expires_at", utc_time(), nullable=False),
         Column("revoked_at", utc_time(), nullable=True),
         UniqueConstraint("token_hash"),
-        Index(None, "pool_id"),
+        # Those that have not expired stand together, of one pool and of all.
+        Index(None, "pool_id", "expires_at"),
+        Index(None, "expires_at"),
     )
     token_uses = Table(
         "token_uses",
@@ -277,6 +284,7 @@ def tables() -> Tables:
         Column("ended_at", utc_time(), nullable=True),
         words("message"),
         Index(None, "pool_id", "tenant_id"),
+        index_where("ix_reservations_standing", "ended_at IS NULL", "pool_id", "tenant_id"),
         Index(None, "node_id"),
     )
     held_devices = Table(
@@ -290,7 +298,7 @@ def tables() -> Tables:
     refunds = Table(
         "refunds",
         metadata,
-        # A reservation is refunded once. What a tenant holds is its reservations less its refunds.
+        # A reservation is refunded once, in the transaction that ends it: what a tenant holds is what has not ended.
         refers("reservation_id", "reservations.id", key=True),
         words("tenant_id"),
         refers("pool_id", "pools.id"),
@@ -303,7 +311,7 @@ def tables() -> Tables:
         metadata,
         Column("number", row_number(), primary_key=True),
         words("id"),
-        Column("at", utc_time(), nullable=False),
+        Column("at", utc_time(), nullable=False, index=True),
         words("tenant_id"),
         words("subject"),
         words("type"),
@@ -319,7 +327,7 @@ def tables() -> Tables:
         words("scope", key=True),
         words("key", key=True),
         words("request_digest"),
-        words("result_id"),
+        Column("result_id", Text, nullable=False, index=True),
         Column("at", utc_time(), nullable=False),
     )
     api_tokens = Table(

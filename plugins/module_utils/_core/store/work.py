@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..model.errors import StaleLease
 from ..model.records import Lease
+from .standing import cluster_stands
 from .statements import among
 from .tables import tables
 from .transaction import Tx
@@ -207,7 +208,7 @@ def _account() -> ColumnElement[str]:
     work, clusters = tables().work, tables().clusters
     chosen = select(clusters.c.account_id)
     own = chosen.where(clusters.c.id == work.c.unit).scalar_subquery()
-    of_pool = chosen.where(clusters.c.substrate_pool_id == work.c.unit, clusters.c.state != "deleted")
+    of_pool = chosen.where(clusters.c.substrate_pool_id == work.c.unit, cluster_stands())
     return func.coalesce(own, of_pool.scalar_subquery(), "")
 
 
