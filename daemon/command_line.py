@@ -38,13 +38,13 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     open_session,
 )
 
+from .commands.events_command import add_events_command
+from .commands.nodes_command import add_nodes_command
+from .commands.reading import reading_session
+from .commands.settings_option import add_settings_option
+from .commands.token_commands import add_token_commands
 from .errors import NoCertificate, NotAsAsked
-from .events_command import add_events_command
 from .logs import log_to_stderr, say, tell
-from .nodes_command import add_nodes_command
-from .reading import reading_session
-from .settings_option import add_settings_option
-from .token_commands import add_token_commands
 from .version import told_version
 
 _LOG = logging.getLogger(__name__)
@@ -140,7 +140,7 @@ class _Version(argparse.Action):
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from .service import run
+    from .service.running import run
 
     settings = _settings_and_log(arguments)
     file = settings_file(arguments.settings) or "none, the environment and defaults"
@@ -150,7 +150,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _once(arguments: argparse.Namespace) -> int:
-    from .once import run_due, run_pool
+    from .commands.once import run_due, run_pool
 
     with open_session(_settings_and_log(arguments), drivers=drivers) as session:
         well = run_due(session, say=say) if arguments.pool is None else run_pool(session, arguments.pool, say=say)
@@ -158,8 +158,8 @@ def _once(arguments: argparse.Namespace) -> int:
 
 
 def _status(arguments: argparse.Namespace) -> int:
+    from .commands.status import print_json, print_table
     from .fleet_now import read_fleet
-    from .status import print_json, print_table
 
     with reading_session(_settings(arguments)) as session:
         fleet = read_fleet(session)
@@ -193,7 +193,7 @@ def _migrate(arguments: argparse.Namespace) -> int:
 
 
 def _validate(arguments: argparse.Namespace) -> int:
-    from .validate import print_json, print_lines, validate
+    from .commands.validate import print_json, print_lines, validate
 
     verdicts = validate(arguments.files)
     (print_json if arguments.json else print_lines)(verdicts, to=sys.stdout)
@@ -205,8 +205,8 @@ def _validate(arguments: argparse.Namespace) -> int:
 def _plan(arguments: argparse.Namespace) -> int:
     from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import fleet
 
-    from .document_file import called, read_document
-    from .plan import print_json, print_text
+    from .commands.document_file import called, read_document
+    from .commands.plan import print_json, print_text
 
     settings = _settings(arguments)
     source = called(arguments.file)

@@ -25,7 +25,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.documen
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import FleetError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.telemetry import current_pass
 
-from .service_manager import is_journal, priority
+from .service.service_manager import is_journal, priority
 
 FIELDS = (
     *("pool", "unit", "pass", "node", "address", "provider"),

@@ -11,8 +11,8 @@ from typing import cast
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon.dispatcher import Dispatcher
-from ansible_collections.better_compute.fleet.daemon.outage import Outage
+from ansible_collections.better_compute.fleet.daemon.service.dispatcher import Dispatcher
+from ansible_collections.better_compute.fleet.daemon.service.outage import Outage
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StoreUnavailable
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import Lease, PoolRecord
@@ -156,7 +156,7 @@ def test_a_database_that_is_away_is_asked_again_after_a_pause(
         raise StoreUnavailable("nobody answers")
 
     with monkeypatch.context() as patch:
-        patch.setattr("ansible_collections.better_compute.fleet.daemon.dispatcher.claim_fairly", away)
+        patch.setattr("ansible_collections.better_compute.fleet.daemon.service.dispatcher.claim_fairly", away)
         for _ in range(3):
             dispatcher.tick()
         assert len(asked) == 1

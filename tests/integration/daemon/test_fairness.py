@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon.dispatcher import Dispatcher
-from ansible_collections.better_compute.fleet.daemon.outage import Outage
+from ansible_collections.better_compute.fleet.daemon.service.dispatcher import Dispatcher
+from ansible_collections.better_compute.fleet.daemon.service.outage import Outage
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import PoolRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ClusterState

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon.dispatcher import LATE_SECONDS, STUCK_SECONDS, Dispatcher
-from ansible_collections.better_compute.fleet.daemon.outage import Outage
+from ansible_collections.better_compute.fleet.daemon.service.dispatcher import LATE_SECONDS, STUCK_SECONDS, Dispatcher
+from ansible_collections.better_compute.fleet.daemon.service.outage import Outage
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StoreUnavailable
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import Lease, PoolRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
@@ -202,7 +202,7 @@ def test_while_nobody_can_say_whose_lease_it_is_nothing_is_given_up(
     def away(*_: object) -> None:
         raise StoreUnavailable("nobody answers")
 
-    monkeypatch.setattr("ansible_collections.better_compute.fleet.daemon.dispatcher.lost", away)
+    monkeypatch.setattr("ansible_collections.better_compute.fleet.daemon.service.dispatcher.lost", away)
     dispatcher.tick()
     assert dispatcher.hanging == 0
 
@@ -233,7 +233,7 @@ def test_a_tick_that_does_not_come_back_from_the_database_is_noticed(
         seen.append(dispatcher.is_late)
         return ()
 
-    monkeypatch.setattr("ansible_collections.better_compute.fleet.daemon.dispatcher.claim_fairly", hangs)
+    monkeypatch.setattr("ansible_collections.better_compute.fleet.daemon.service.dispatcher.claim_fairly", hangs)
     dispatcher.tick()
     assert seen == [False, True]
     assert not dispatcher.is_late

@@ -12,8 +12,8 @@ from datetime import timedelta
 
 import pytest
 
+from ansible_collections.better_compute.fleet.daemon.commands.once import run_due, run_pool
 from ansible_collections.better_compute.fleet.daemon.errors import NotAsAsked
-from ansible_collections.better_compute.fleet.daemon.once import run_due, run_pool
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import PoolId, TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.pass_end import PassEnd, PassOutcome
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from ansible_collections.better_compute.fleet.daemon.once import run_due
+from ansible_collections.better_compute.fleet.daemon.commands.once import run_due
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.tests.support.life.world import document
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon.status import print_table
+from ansible_collections.better_compute.fleet.daemon.commands.status import print_table
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 from ansible_collections.better_compute.fleet.tests.support.life import memory_folder, scene
 from ansible_collections.better_compute.fleet.tests.support.life.clouds import AWS, DOKS, GKE, Place

@@ -11,9 +11,9 @@ from datetime import timedelta
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon.housekeeping import keep_house
 from ansible_collections.better_compute.fleet.daemon.metrics import Metrics
-from ansible_collections.better_compute.fleet.daemon.outage import Outage
+from ansible_collections.better_compute.fleet.daemon.service.housekeeping import keep_house
+from ansible_collections.better_compute.fleet.daemon.service.outage import Outage
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.census import Census
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     Code,

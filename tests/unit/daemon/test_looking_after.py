@@ -15,7 +15,7 @@ from typing import Any, cast
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon import service
+from ansible_collections.better_compute.fleet.daemon.service import running
 
 
 @pytest.fixture
@@ -32,10 +32,10 @@ def looked_after(
     manager: socket.socket, *, answers: bool = True, is_stuck: bool = False, is_late: bool = False
 ) -> tuple[bool, list[int]]:
     """Whether the watchdog was fed, and what the main thread was told."""
-    told: service.Signals = SimpleQueue()
+    told: running.Signals = SimpleQueue()
     servers = [SimpleNamespace(answers=True), SimpleNamespace(answers=answers)]
     dispatcher = SimpleNamespace(is_stuck=is_stuck, is_late=is_late)
-    service._look_after(cast("Any", servers), cast("Any", dispatcher), told)
+    running._look_after(cast("Any", servers), cast("Any", dispatcher), told)
     try:
         fed = manager.recv(100) == b"WATCHDOG=1"
     except BlockingIOError:
@@ -48,11 +48,11 @@ def test_it_is_fed_while_all_is_well(manager: socket.socket) -> None:
 
 
 def test_a_server_that_ended_by_itself_ends_the_process(manager: socket.socket) -> None:
-    assert looked_after(manager, answers=False) == (False, [service._GATEWAY_ENDED])
+    assert looked_after(manager, answers=False) == (False, [running._GATEWAY_ENDED])
 
 
 def test_too_many_passes_that_hang_end_the_process(manager: socket.socket) -> None:
-    assert looked_after(manager, is_stuck=True) == (False, [service._PASSES_HANG])
+    assert looked_after(manager, is_stuck=True) == (False, [running._PASSES_HANG])
 
 
 def test_a_dispatcher_that_hangs_is_left_to_the_service_manager(

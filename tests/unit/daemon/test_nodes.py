@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.better_compute.fleet.daemon.command_line import main
-from ansible_collections.better_compute.fleet.daemon.nodes import print_table
+from ansible_collections.better_compute.fleet.daemon.commands.nodes import print_table
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.liveness import Liveness

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon.outage import Outage
+from ansible_collections.better_compute.fleet.daemon.service.outage import Outage
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import StoreUnavailable
 
 AWAY = StoreUnavailable("nobody answers")

@@ -11,8 +11,8 @@ from unittest.mock import Mock
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon import service
-from ansible_collections.better_compute.fleet.daemon.housekeeping import FIRST_SECONDS
+from ansible_collections.better_compute.fleet.daemon.service import running
+from ansible_collections.better_compute.fleet.daemon.service.housekeeping import FIRST_SECONDS
 
 
 class Jobs:
@@ -34,10 +34,10 @@ class Jobs:
 
 
 def test_house_is_kept_a_minute_after_the_start_and_every_hour_from_then_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "BackgroundScheduler", Jobs)
+    monkeypatch.setattr(running, "BackgroundScheduler", Jobs)
     tidy = Mock()
     begun = datetime.now(UTC)
-    with service._ticking(Mock(), Mock(), tidy, Mock()):
+    with running._ticking(Mock(), Mock(), tidy, Mock()):
         does, when = Jobs.added["housekeeping"]
     assert does is tidy
     assert when["seconds"] == 3600

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon.service_manager import (
+from ansible_collections.better_compute.fleet.daemon.service.service_manager import (
     is_journal,
     notify,
     priority,

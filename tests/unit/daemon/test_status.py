@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.better_compute.fleet.daemon.commands.status import print_json, print_table
 from ansible_collections.better_compute.fleet.daemon.standing import Passes
-from ansible_collections.better_compute.fleet.daemon.status import print_json, print_table
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import (
     AGENT_MISSING,
     Finding,

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.better_compute.fleet.daemon import tokens
 from ansible_collections.better_compute.fleet.daemon.command_line import main
+from ansible_collections.better_compute.fleet.daemon.commands import tokens
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents.settings import load_settings
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import FleetError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.secret import Secret

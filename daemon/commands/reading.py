@@ -16,7 +16,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     open_session,
 )
 
-from .logs import tell
+from ..logs import tell
 
 
 @contextmanager

@@ -29,7 +29,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.p
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import api_tokens
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 
-from .errors import NotAsAsked
+from ..errors import NotAsAsked
 
 _PLAIN_WIDTH = 160
 """Columns where the output is no terminal: a file or a pipe has no width of its own."""

@@ -14,7 +14,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.r
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import events
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 
-from .errors import NotAsAsked
+from ..errors import NotAsAsked
 from .status import printable
 
 

@@ -26,7 +26,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 
-from .errors import NotAsAsked
+from ..errors import NotAsAsked
 from .status import printable
 
 _PLAIN_WIDTH = 160

@@ -38,9 +38,9 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import list_substrates
 
-from .durations import in_words
-from .errors import NotAsAsked
-from .logs import place
+from ..durations import in_words
+from ..errors import NotAsAsked
+from ..logs import place
 
 
 def run_due(session: Session, *, say: Callable[[str], None]) -> bool:

@@ -13,7 +13,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.r
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.housekeeping import forget_history
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 
-from .metrics import Metrics
+from ..metrics import Metrics
 from .outage import Outage
 
 _LOG = logging.getLogger(__name__)

@@ -18,7 +18,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.f
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.views import ClusterView
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
 
-from .standing import Mood, Passes, Standing, of_cluster, of_pool
+from ..standing import Mood, Passes, Standing, of_cluster, of_pool
 
 _STYLES = {Mood.GOOD: "green", Mood.MOVING: "yellow", Mood.BAD: "red"}
 

@@ -32,16 +32,16 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
     open_session,
 )
 
-from .api import api_of
+from ..api import api_of
+from ..errors import GatewayEnded, PassesHang
+from ..gateway import GatewayServer
+from ..metrics import Metrics
+from ..own_certificate import gateway_certificate, is_pinned
+from ..web.server import WebServer
 from .dispatcher import Dispatcher
-from .errors import GatewayEnded, PassesHang
-from .gateway import GatewayServer
 from .housekeeping import FIRST_SECONDS, HOUSEKEEPING_SECONDS, keep_house
-from .metrics import Metrics
 from .outage import Outage
-from .own_certificate import gateway_certificate, is_pinned
 from .service_manager import notify, watchdog_seconds
-from .web.server import WebServer
 
 _LOG = logging.getLogger(__name__)
 
