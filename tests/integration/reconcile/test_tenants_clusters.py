@@ -11,6 +11,7 @@ from typing import Never
 import pytest
 
 from ansible_collections.better_compute.fleet.emulators.engine import Error
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.capabilities import CAPABILITIES
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import PermissionDenied
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import (
     ClusterId,
@@ -147,6 +148,22 @@ def test_an_account_that_cannot_be_used_is_said_by_cluster_and_node_pools_until_
     assert (found.state, found.message, node_pool_messages(fleet, own)) == (ClusterState.ERROR, said, [said])
     assert live_until(fleet, own, ClusterState.READY).message == ""
     assert node_pool_messages(fleet, own) == [""]
+
+
+def test_one_that_waits_for_its_first_node_pool_waits_on_when_the_account_is_back(
+    fleet: Fleet, own: ClusterId, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(_account: AccountRecord) -> Never:
+        raise PermissionDenied("the variable of its credential is not set")
+
+    monkeypatch.setitem(CAPABILITIES, "aws", replace(CAPABILITIES["aws"], cluster_needs_nodes=True))
+    replace(fleet, session=replace(fleet.session, open_driver=missing)).run_due()
+    found = recorded(fleet, own)
+    assert found.state == ClusterState.PENDING
+    assert "the variable of its credential is not set" in found.message
+    fleet.live(minutes=6)
+    found = recorded(fleet, own)
+    assert (found.state, "once it has a node pool" in found.message) == (ClusterState.PENDING, True)
 
 
 def test_a_refused_deletion_keeps_the_wish_with_the_reason(fleet: Fleet, own: ClusterId) -> None:

@@ -14,12 +14,12 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TypeAlias
 
+from ..model.capabilities import CAPABILITIES
 from ..model.errors import ProviderError
 from ..model.first_nodes import awaits_nodes, waits_for
 from ..model.pass_end import PassEnd, PassOutcome
-from ..model.records import AccountRecord, ClusterRecord, Lease
+from ..model.records import AccountRecord, ClusterRecord, Lease, NodePoolRecord
 from ..model.states import ClusterState
-from ..providers.contract import Driver
 from ..store import clusters, fleet, work
 from .context import ClusterContext
 from .doors import Doors
@@ -66,15 +66,27 @@ def run_cluster_pass(doors: Doors, lease: Lease, cluster: ClusterRecord) -> Pass
         ImportError: the provider's library is not installed here; the records say so, and the lease is given back.
     """
     deleting = cluster.state == ClusterState.DELETING
+    account, node_pools = _recorded(doors, cluster)
     try:
-        ctx = _load(doors, lease, cluster)
+        driver = open_account(doors, account)
     except ProviderError as error:
         message = said_of_account(error)
-        state = ClusterState.DELETING if deleting else ClusterState.ERROR
+        # A cluster that is not to be asked for yet stays so: once it is in error, it counts as asked for.
+        stays = deleting or awaits_nodes(cluster, node_pools, CAPABILITIES[account.provider])
+        state = cluster.state if stays else ClusterState.ERROR
         after, wait = replace(cluster, state=state, message=message), doors.intervals.settled
         end = _write_back(doors, lease, cluster, after, wait, node_pools_wait_for=message)
         raise_missing(error)
         return replace(end, outcome=PassOutcome.ERROR)
+    ctx = ClusterContext(
+        store=doors.store,
+        lease=lease,
+        clock=doors.clock,
+        driver=driver,
+        account=account,
+        cluster=cluster,
+        node_pools=node_pools,
+    )
     if not deleting and awaits_nodes(ctx.cluster, ctx.node_pools, ctx.driver.capabilities):
         after = replace(ctx.cluster, message=waits_for(ctx.driver.capabilities))
         return _write_back(doors, ctx.lease, ctx.cluster, after, doors.intervals.settled)
@@ -125,22 +137,12 @@ def judge_deletion(
     return after, last.retry_after or (intervals.settled if last.progress == Progress.FAILED else intervals.deleting)
 
 
-def _load(doors: Doors, lease: Lease, cluster: ClusterRecord) -> ClusterContext:
+def _recorded(doors: Doors, cluster: ClusterRecord) -> tuple[AccountRecord, tuple[NodePoolRecord, ...]]:
     with doors.store.read() as tx:
-        account: AccountRecord | None = fleet.account(tx, cluster.account_id)
-        node_pools = clusters.node_pools(tx, cluster.id)
+        account, node_pools = fleet.account(tx, cluster.account_id), clusters.node_pools(tx, cluster.id)
     if account is None:
         raise AssertionError("an account that has a cluster is never dropped")
-    driver: Driver = open_account(doors, account)
-    return ClusterContext(
-        store=doors.store,
-        lease=lease,
-        clock=doors.clock,
-        driver=driver,
-        account=account,
-        cluster=cluster,
-        node_pools=node_pools,
-    )
+    return account, node_pools
 
 
 def _write_back(
