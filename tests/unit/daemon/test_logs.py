@@ -193,8 +193,10 @@ def test_a_test_leaves_the_log_as_it_found_it() -> None:
 
 @pytest.mark.parametrize("debug", [False, True])
 def test_googles_tries_to_find_a_credential_are_not_told_and_its_errors_are(
-    debug: bool, capsys: pytest.CaptureFixture[str]
+    debug: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Google's clients, which other tests make, take their log for themselves where nobody has set it up before.
+    monkeypatch.setattr(logging.getLogger("google"), "propagate", True)
     log_to_stderr(LogSettings(), debug=debug)
     for module in (google_default, google_metadata):
         module._LOGGER.warning("Compute Engine Metadata server unavailable on attempt 1 of 3")
