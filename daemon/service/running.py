@@ -39,7 +39,7 @@ from ..metrics import Metrics
 from ..own_certificate import gateway_certificate, is_pinned
 from ..web.server import WebServer
 from .dispatcher import Dispatcher
-from .housekeeping import FIRST_SECONDS, HOUSEKEEPING_SECONDS, keep_house
+from .housekeeping import FIRST_SECONDS, HOUSEKEEPING_SECONDS, Housekeeping
 from .outage import Outage
 from .service_manager import notify, watchdog_seconds
 
@@ -113,7 +113,7 @@ def run(settings: Settings, *, say: Callable[[str], None]) -> None:
         dispatcher = Dispatcher(session, outage=outage)
         metrics.passes.count_hanging(lambda: dispatcher.hanging)
         flush = partial(_flush, session, gateway, outage, metrics)
-        tidy = partial(keep_house, session, outage, metrics)
+        tidy = Housekeeping(session, outage, metrics).run
         # Before anybody is told that it is ready: whoever asks the doctor then is told the same.
         flush()
         with _ticking(dispatcher, flush, tidy, partial(_look_after, servers, dispatcher, signals)):

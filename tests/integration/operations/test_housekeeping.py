@@ -12,7 +12,7 @@ from datetime import timedelta
 import pytest
 
 from ansible_collections.better_compute.fleet.daemon.metrics import Metrics
-from ansible_collections.better_compute.fleet.daemon.service.housekeeping import keep_house
+from ansible_collections.better_compute.fleet.daemon.service.housekeeping import Housekeeping
 from ansible_collections.better_compute.fleet.daemon.service.outage import Outage
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.census import Census
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
@@ -60,12 +60,29 @@ def old_session(desk: Desk, clock: HandClock) -> Session:
     return session
 
 
+class Daemon:
+    """One whose clocks are moved by hand: `clock` is the store's, and nobody sets the other one."""
+
+    def __init__(self, session: Session, clock: HandClock, metrics: Metrics) -> None:
+        self.clock, self.outage, self._elapsed = clock, Outage(), 0.0
+        self._house = Housekeeping(session, self.outage, metrics, passed=lambda: self._elapsed)
+        self._house.run()
+
+    def an_hour_later(self, **jump: float) -> None:
+        """The next run, the store's clock set by so much meanwhile."""
+        self._elapsed += 3600
+        self.clock.advance(hours=1)
+        self.clock.advance(**jump)
+        self._house.run()
+
+
 def test_a_run_forgets_by_the_settings_and_tells_and_counts_it(
-    old_session: Session, metrics: Metrics, caplog: pytest.LogCaptureFixture
+    old_session: Session, clock: HandClock, metrics: Metrics, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO):
-        keep_house(old_session, Outage(), metrics)
-        keep_house(old_session, Outage(), metrics)
+        daemon = Daemon(old_session, clock, metrics)
+        daemon.an_hour_later()
+        daemon.an_hour_later()
     [told] = [record.getMessage() for record in caplog.records if "forgotten" in record.getMessage()]
     assert told.startswith("history of more than 90 days ago is forgotten: 11 events, 4 reservations, 4 join tokens, ")
     counted = scrape(metrics)
@@ -109,7 +126,7 @@ def test_a_kind_that_something_came_to_refer_to_this_moment_waits_and_the_others
 
 
 def test_a_database_that_is_away_is_left_alone(
-    old_session: Session, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
+    old_session: Session, clock: HandClock, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Kind] = []
 
@@ -118,11 +135,31 @@ def test_a_database_that_is_away_is_left_alone(
         raise StoreUnavailable("no route")
 
     monkeypatch.setattr(forgetting, "forget", away)
-    outage = Outage()
-    keep_house(old_session, outage, metrics)
-    assert outage.lasts()
-    keep_house(old_session, outage, metrics)
+    daemon = Daemon(old_session, clock, metrics)
+    daemon.an_hour_later()
+    assert daemon.outage.lasts()
+    daemon.an_hour_later()
     assert asked == [Kind.EVENTS]
+
+
+def test_a_clock_that_jumps_forgets_nothing_before_it_is_steady_for_an_hour(
+    desk: Desk, clock: HandClock, metrics: Metrics, caplog: pytest.LogCaptureFixture
+) -> None:
+    session, pool = desk.session, rows.pool(name="old-fleet")
+    with session.store.write() as tx:
+        fleet.put_pool(tx, pool)
+        clusters.add_cluster(tx, cluster := rows.cluster(pool.id))
+        clusters.add_node_pool(tx, rows.node_pool(cluster.id))
+    add_history(session.store, pool.id, years_ago=START, many=4)
+    daemon = Daemon(session, clock, metrics)
+    daemon.an_hour_later(days=400)
+    assert "the clock jumped by 400 days, 0:00:00" in caplog.text
+    daemon.an_hour_later(days=-400)
+    daemon.an_hour_later()
+    assert len(read_events(session)) == 12
+    daemon.an_hour_later(days=400)
+    daemon.an_hour_later()  # so it was right
+    assert len(read_events(session)) == 1
 
 
 def test_who_reads_on_from_a_forgotten_event_is_told_so(old_session: Session) -> None:
