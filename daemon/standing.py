@@ -91,5 +91,5 @@ class Passes:
         """How many Nodes wait for their bcd, and for how long."""
         if not record.waiting_nodes:
             return "-"
-        since = "" if record.waiting_since is None else f", {in_words(self.now - record.waiting_since, parts=1)}"
+        since = "" if record.waiting_since is None else f" ({in_words(self.now - record.waiting_since, parts=1)})"
         return f"{record.waiting_nodes}{since}"

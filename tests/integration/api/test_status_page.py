@@ -136,7 +136,7 @@ def test_each_pool_and_each_cluster_without_one_has_a_row(look: Look, desk: Desk
         )
         clusters.add_cluster(tx, own)
     text = Document(look(f"fleet:{token}").text).text
-    row = r"gpu-fleet\s+platform\s+\w+\s+error\s+3\s+4\s+1, 0 s\s+(due|in [0-9]+ \w+)\s+no such zone"
+    row = r"gpu-fleet\s+platform\s+\w+\s+error\s+3\s+4\s+1 \(0 s\)\s+(due|in [0-9]+ \w+)\s+no such zone"
     assert re.search(row, text), text
     assert re.search(r"tenants-own\s+acme\s+\w+\s+provisioning\s+0/0\s+-", text), text
 

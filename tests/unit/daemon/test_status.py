@@ -160,7 +160,7 @@ def test_for_how_long_nodes_have_waited_is_told() -> None:
     written = io.StringIO()
     waiting = view(waiting_since=rows.START - timedelta(minutes=17))
     print_table([waiting], passes=Passes(now=rows.START), to=written)
-    assert " 1, 17 min " in written.getvalue()
+    assert " 1 (17 min) " in written.getvalue()
 
 
 def test_a_full_table_can_be_read_within_120_columns() -> None:
