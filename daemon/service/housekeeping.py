@@ -70,8 +70,8 @@ class Housekeeping:
             self._metrics.forgotten(kind, many)
 
         try:
-            if self._is_clock_steady():
-                forget_history(self._session, told=told)
+            if (now := self._steady_now()) is not None:
+                forget_history(self._session, told=told, now=now)
         except StoreUnavailable as error:
             self._outage.failed(error)
         if forgotten:
@@ -79,15 +79,15 @@ class Housekeeping:
             counts = ", ".join(f"{many} {str(kind).replace('_', ' ')}" for kind, many in forgotten.items())
             _LOG.info("history of more than %d days ago is forgotten: %s", days, counts)
 
-    def _is_clock_steady(self) -> bool:
-        """Whether the store's clock has gone on since the last run as much as time has."""
+    def _steady_now(self) -> datetime | None:
+        """The present, when the store's clock has gone on since the last run as much as time has; else None."""
         with self._session.store.read() as tx:
             now = tx.now
         before, self._before = self._before, (now, self._passed())
         if before is None:
-            return False
+            return None
         jump = (now - before[0]) - timedelta(seconds=self._before[1] - before[1])
         if abs(jump) > _JUMP:
             _LOG.warning("the clock jumped by %s: nothing is forgotten before it is steady for an hour", jump)
-            return False
-        return True
+            return None
+        return now

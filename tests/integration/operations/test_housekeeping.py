@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -26,6 +26,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.store import (
     clusters,
+    events,
     fleet,
     forgetting,
     pool_nodes,
@@ -113,10 +114,10 @@ def test_a_kind_that_something_came_to_refer_to_this_moment_waits_and_the_others
 ) -> None:
     right = forgetting.forget
 
-    def forget(store: object, kind: Kind, *, keep: timedelta) -> int:
+    def forget(store: object, kind: Kind, *, keep: timedelta, now: datetime | None) -> int:
         if kind is Kind.RESERVATIONS:
             raise OperationError(Code.CONFLICT, "the records changed meanwhile")
-        return right(old_session.store, kind, keep=keep)
+        return right(old_session.store, kind, keep=keep, now=now)
 
     monkeypatch.setattr(forgetting, "forget", forget)
     gone: Counter[Kind] = Counter()
@@ -130,7 +131,7 @@ def test_a_database_that_is_away_is_left_alone(
 ) -> None:
     asked: list[Kind] = []
 
-    def away(store: object, kind: Kind, *, keep: timedelta) -> int:
+    def away(store: object, kind: Kind, *, keep: timedelta, now: datetime | None) -> int:
         asked.append(kind)
         raise StoreUnavailable("no route")
 
@@ -160,6 +161,32 @@ def test_a_clock_that_jumps_forgets_nothing_before_it_is_steady_for_an_hour(
     daemon.an_hour_later(days=400)
     daemon.an_hour_later()  # so it was right
     assert len(read_events(session)) == 1
+
+
+def test_a_clock_that_jumps_in_the_middle_of_a_run_makes_nothing_older(
+    desk: Desk, clock: HandClock, metrics: Metrics, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session, pool = desk.session, rows.pool(name="old-fleet")
+    clock.advance(days=-100)
+    with session.store.write() as tx:
+        fleet.put_pool(tx, pool)
+        clusters.add_cluster(tx, cluster := rows.cluster(pool.id))
+        clusters.add_node_pool(tx, rows.node_pool(cluster.id))
+        for _event in range(2):
+            events.publish(tx, tenant_id=pool.tenant_id, subject=cluster.id, type="kubernetes.cluster.ready", data={})
+    clock.advance(days=100)
+    add_history(session.store, pool.id, years_ago=START, many=4)
+    gone: Counter[str] = Counter()
+
+    def jumps(kind: Kind, many: int) -> None:
+        gone[kind] += many
+        clock.advance(days=400)
+
+    monkeypatch.setattr(metrics, "forgotten", jumps)
+    Daemon(session, clock, metrics).an_hour_later()
+    # The old event but one, and the clusters and node pools that no event tells of: these ask no clock.
+    assert gone[Kind.EVENTS] == 1
+    assert gone[Kind.RESERVATIONS] == gone[Kind.JOIN_TOKENS] == gone[Kind.NODES] == 0
 
 
 def test_who_reads_on_from_a_forgotten_event_is_told_so(old_session: Session) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from ..model.errors import OperationError
 from ..model.retention import Kind
@@ -20,13 +20,15 @@ _REST_SECONDS = 0.05
 """Between two batches: others write meanwhile. A million rows that a first run may find take some minutes."""
 
 
-def forget_history(session: Session, *, told: Callable[[Kind, int], None]) -> None:
+def forget_history(session: Session, *, told: Callable[[Kind, int], None], now: datetime | None = None) -> None:
     """Delete what has been over for longer than the settings say, kind by kind and batch by batch.
 
     It ends early when the process is told to end; the next run goes on. Several may do so at once.
 
     Arguments:
         told: of each batch, the kind and how many were deleted.
+        now: the present for the whole run, from who trusts it: a clock that jumps meanwhile makes nothing older. None
+            for the store's at each batch.
 
     Raises:
         StoreUnavailable: the database went away; what was told is deleted.
@@ -35,7 +37,7 @@ def forget_history(session: Session, *, told: Callable[[Kind, int], None]) -> No
     for kind in Kind:
         while not session.stopping.is_set():
             try:
-                many = forgetting.forget(session.store, kind, keep=keep)
+                many = forgetting.forget(session.store, kind, keep=keep, now=now)
             except OperationError as error:
                 # Something came to refer to it this moment: it stays, and the next run looks again.
                 _LOG.warning("old %s are not forgotten yet: %s", str(kind).replace("_", " "), error)

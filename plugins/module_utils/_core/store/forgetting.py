@@ -38,11 +38,12 @@ _TOKEN_REST = timedelta(days=7)
 it, say after a long weekend, that it has expired and not that it is none."""
 
 
-def forget(store: Store, kind: Kind, *, keep: timedelta) -> int:
+def forget(store: Store, kind: Kind, *, keep: timedelta, now: datetime | None = None) -> int:
     """Delete one batch of a kind.
 
     Arguments:
         keep: how long what is over is kept.
+        now: the present, where the caller has looked at the clock; None for the store's.
 
     Returns:
         How many were deleted, what goes with them not counted. None is left to delete when it is 0.
@@ -53,7 +54,7 @@ def forget(store: Store, kind: Kind, *, keep: timedelta) -> int:
     rule = _rules()[kind]
     # Looked for without a lock: what is found can only be gone, not stand again.
     with store.read() as tx:
-        found = rule.find(tx, tx.now - keep)
+        found = rule.find(tx, (now or tx.now) - (rule.keep or keep))
     if not found:
         return 0
     with store.write() as tx:
@@ -69,6 +70,7 @@ class _Rule:
     """One kind.
 
     Attributes:
+        keep: how long this kind is kept, whatever is said of the others.
         find: the keys of up to BATCH rows that can go, as texts, by what ended before this moment.
         along: deletes what refers to the rows of the parameter `going`, before they go.
     """
@@ -77,6 +79,7 @@ class _Rule:
     key: ColumnElement[Any]
     find: Callable[[Tx, datetime], list[str]]
     along: tuple[Delete, ...] = ()
+    keep: timedelta | None = None
 
 
 def _locked(tx: Tx, table: Table, key: ColumnElement[Any], found: list[str]) -> list[str]:
@@ -115,7 +118,6 @@ def _untold(subject: ColumnElement[Any], *more: ColumnElement[bool]) -> ColumnEl
 def _rules() -> MappingProxyType[Kind, _Rule]:
     every = tables()
     nodes, tokens, booked, keys = every.pool_nodes, every.join_tokens, every.reservations, every.idempotency
-    expired = _by(lambda before: tokens.c.expires_at < before, key=tokens.c.id)
     return MappingProxyType(
         {
             Kind.EVENTS: _Rule(table=every.events, key=every.events.c.id, find=_old_events),
@@ -130,7 +132,8 @@ def _rules() -> MappingProxyType[Kind, _Rule]:
             Kind.JOIN_TOKENS: _Rule(
                 table=tokens,
                 key=tokens.c.id,
-                find=lambda tx, _before: expired(tx, tx.now - _TOKEN_REST),
+                keep=_TOKEN_REST,
+                find=_by(lambda before: tokens.c.expires_at < before, key=tokens.c.id),
                 along=(_deleting(every.token_uses, every.token_uses.c.token_id),),
             ),
             # Its identity was cleared when it was retired: its bcd is refused as unknown before and after.
