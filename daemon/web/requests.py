@@ -90,10 +90,11 @@ def read_password(request: Request) -> Secret:
         Refused: 401 when there is none, or it cannot be one.
     """
     try:
-        pair = base64.b64decode(_credential(request, scheme="basic") or "", validate=True).decode("ascii")
+        pair = base64.b64decode(_credential(request, scheme="basic") or "", validate=True)
+        # Only the password has to be ASCII: a browser sends a name of any letters.
+        password = pair.partition(b":")[2].decode("ascii")
     except (binascii.Error, UnicodeDecodeError):
-        pair = ""
-    password = pair.partition(":")[2]
+        password = ""
     if not password:
         raise Refused(401, Code.UNAUTHENTICATED, "expected an API token as the password; any name will do")
     return Secret(password)

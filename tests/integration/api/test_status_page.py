@@ -105,6 +105,15 @@ def test_a_browser_is_asked_for_a_password_and_an_api_token_is_one(look: Look, d
     assert look(Authorization="Basic ~~~").status == 401
 
 
+@pytest.mark.parametrize("name", ["", "ann", "j\u00f6rg", "\u738b"])
+def test_any_name_will_do_whatever_its_letters(name: str, look: Look, desk: Desk) -> None:
+    assert look(f"{name}:{token_of(desk, STATUS)}").status == 200
+
+
+def test_a_password_that_is_no_ascii_is_no_token(look: Look, desk: Desk) -> None:
+    assert look(f"ann:{token_of(desk, STATUS)}\u00e9").status == 401
+
+
 def test_only_the_permission_for_it_opens_it_and_only_the_platforms_tokens_have_it(look: Look, desk: Desk) -> None:
     other = token_of(desk, READ, UPDATE, METRICS)
     assert look(f"fleet:{other}").status == 403
