@@ -37,7 +37,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session, acting_for
 
 from ..fleet_now import read_fleet
-from ..page import HEADERS, render
+from ..page import AGAIN_SECONDS, HEADERS, render
 from ..web.answers import STATUS, error, other_method, unknown_path
 from ..web.bad_tokens import BadTokens
 from ..web.requests import Refused, read_bearer, read_body, read_password
@@ -118,7 +118,11 @@ class Api:
         except OperationError as refused:
             return _refusal(request, STATUS[refused.code], refused.code, str(refused))
         except StoreUnavailable:
-            return error(503, Code.UNAVAILABLE, "there was no answer in time: come again")
+            answered = error(503, Code.UNAVAILABLE, "there was no answer in time: come again")
+            if request.url.path == PAGE:
+                # A page that is left open shows the fleet again when the database is back.
+                answered.headers["Refresh"] = str(AGAIN_SECONDS)
+            return answered
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception:  # noqa: BLE001 -- the last edge: told by a reply, and in the log by kind and place

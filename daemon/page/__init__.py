@@ -9,6 +9,6 @@ answers.
 
 from __future__ import annotations
 
-from .rendering import HEADERS, render
+from .rendering import AGAIN_SECONDS, HEADERS, render
 
-__all__ = ["HEADERS", "render"]
+__all__ = ["AGAIN_SECONDS", "HEADERS", "render"]

@@ -18,7 +18,7 @@ from ..standing import of_cluster, of_pool
 
 _FOLDER = Path(__file__).parent
 
-_AGAIN_SECONDS = 15
+AGAIN_SECONDS = 15
 """After which a browser asks again: half of the time between two passes of a pool that is on its way."""
 
 _STYLE: Final = (_FOLDER / "status.css").read_text(encoding="utf-8")
@@ -40,7 +40,7 @@ def render(fleet: Fleet) -> str:
     """The document."""
     ready = sum(view.ready for view in fleet.pools)
     return _template().render(
-        fleet=fleet, ready=ready, again_seconds=_AGAIN_SECONDS, style=_STYLE, of_pool=of_pool, of_cluster=of_cluster
+        fleet=fleet, ready=ready, again_seconds=AGAIN_SECONDS, style=_STYLE, of_pool=of_pool, of_cluster=of_cluster
     )
 
 

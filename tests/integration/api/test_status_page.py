@@ -19,7 +19,10 @@ import pytest
 
 from ansible_collections.better_compute.fleet.daemon.api import ApiServer
 from ansible_collections.better_compute.fleet.daemon.web import bad_tokens
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import InvalidInput
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
+    InvalidInput,
+    StoreUnavailable,
+)
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
     ClusterState,
@@ -148,6 +151,18 @@ def test_each_pool_and_each_cluster_without_one_has_a_row(look: Look, desk: Desk
     row = r"gpu-fleet\s+platform\s+\w+\s+error\s+3\s+4\s+1 \(0 s\)\s+(due|in [0-9]+ \w+)\s+no such zone"
     assert re.search(row, text), text
     assert re.search(r"tenants-own\s+acme\s+\w+\s+provisioning\s+0/0\s+-", text), text
+
+
+def test_while_the_database_is_away_the_browser_asks_again(
+    look: Look, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(_session: object) -> None:
+        raise StoreUnavailable("no route")
+
+    token = token_of(desk, STATUS)
+    monkeypatch.setattr("ansible_collections.better_compute.fleet.daemon.fleet_now.list_substrates", away)
+    shown = look(f"fleet:{token}")
+    assert (shown.status, shown.headers["refresh"]) == (503, "15")
 
 
 def test_what_is_in_a_name_or_message_is_text_and_nothing_else_runs(look: Look, desk: Desk) -> None:
