@@ -33,6 +33,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.f
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.drivers import drivers
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.own_process import begin_process
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import (
+    IfMissing,
     database_address,
     database_is_new,
     open_session,
@@ -152,7 +153,9 @@ def _run(arguments: argparse.Namespace) -> int:
 def _once(arguments: argparse.Namespace) -> int:
     from .commands.once import run_due, run_pool
 
-    with open_session(_settings_and_log(arguments), drivers=drivers) as session:
+    # Whoever names a pool expects one to be recorded: a database that is not there is the wrong one.
+    if_missing: IfMissing = "make" if arguments.pool is None else "refuse"
+    with open_session(_settings_and_log(arguments), drivers=drivers, if_missing=if_missing) as session:
         well = run_due(session, say=say) if arguments.pool is None else run_pool(session, arguments.pool, say=say)
     return _WELL if well else _WRONG
 

@@ -23,7 +23,11 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.e
 )
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Check, Verdict
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.checks.fleet import check_fleet
-from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Drivers, open_session
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import (
+    Drivers,
+    database_is_new,
+    open_session,
+)
 
 from .addresses import check_addresses, check_gateway
 from .certificate import check_certificate
@@ -97,14 +101,17 @@ def _database(read: ReadSettings, drivers: Drivers) -> list[Check]:
     except SchemaMismatch as error:
         return _closed("schema", Verdict.PROBLEM, str(error))
     except StoreUnavailable as error:
-        return _closed("database", Verdict.PROBLEM, str(error), _NO_DATABASE)
+        cure = _NOT_MADE if database_is_new(read.settings) else _AWAY
+        return _closed("database", Verdict.PROBLEM, str(error), cure)
     except FleetError as error:
         return _closed("database", Verdict.PROBLEM, str(error))
 
 
-_NO_DATABASE = (
-    "correct database_url in [store] of the settings, or start the database; `bc-fleetd migrate` makes a new one"
+_NOT_MADE = (
+    "the first run of bc_fleet makes it, and so does `bc-fleetd migrate`; if the fleet is recorded elsewhere, correct "
+    "database_url in [store] of the settings"
 )
+_AWAY = "start the database, or correct database_url in [store] of the settings"
 
 
 def _closed(about: str, verdict: Verdict, message: str, cure: str = "") -> list[Check]:

@@ -289,6 +289,11 @@ def test_a_person_is_told_in_words_whatever_the_log_is(settings: Path, capsys: p
 
 
 def test_once_for_a_pool_that_nobody_knows_ends_with_two(settings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["once", "--pool", "gpu", "--settings", str(settings)]) == 1
+    assert "there is no database yet" in capsys.readouterr().err
+    assert main(["status", "--settings", str(settings)]) == 0
+    assert "there is no database yet" in capsys.readouterr().err  # and none was made
+    assert main(["migrate", "--settings", str(settings)]) == 0
     assert main(["once", "--pool", "gpu", "--settings", str(settings)]) == 2
     assert "there is no pool 'gpu'" in capsys.readouterr().err
 

@@ -46,7 +46,7 @@ def test_a_host_on_which_nothing_was_done_yet_is_told_what_to_run(desk: Desk) ->
         "not checked",
     ]
     assert "fleet.db does not exist -- " in printed
-    assert "`bc-fleetd migrate` makes a new one" in printed
+    assert "the first run of bc_fleet makes it, and so does `bc-fleetd migrate`" in printed
     assert "`bc-fleetd certificate` makes it" in printed
     assert printed.splitlines()[-1] == "1 problem, 0 warnings, 3 not checked"
     assert sorted(desk.folder.rglob("*")) == before, "the doctor makes nothing"
