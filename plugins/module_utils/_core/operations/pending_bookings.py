@@ -98,11 +98,5 @@ def _pending(tx: Tx, found: Reservation) -> Told:
     pool = fleet.pool(tx, found.pool_id)
     if pool is None:
         return Told(reservation=found, hopeless=True, now=tx.now)
-    reason = why_pending(
-        found,
-        pool=pool,
-        nodes=pool_nodes.pool_nodes(tx, pool.id),
-        held=reservations.held_devices(tx, pool.id),
-        now=tx.now,
-    )
-    return Told(reservation=replace(found, message=reason), hopeless=not takes_bookings(pool), now=tx.now)
+    [told] = with_reasons(tx, [found], {pool.id: pool})
+    return Told(reservation=told, hopeless=not takes_bookings(pool), now=tx.now)
