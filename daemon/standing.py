@@ -22,8 +22,6 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 
 from .durations import in_words
 
-_CHANGING = "ready, changing"
-
 
 class Mood(StrEnum):
     """How good it is; the word is never left to a colour alone."""
@@ -41,24 +39,14 @@ class Standing:
     mood: Mood
 
 
-def of_pool(view: SubstrateView) -> Standing:
-    """A pool with a substrate."""
+def standing_of(view: SubstrateView | ClusterView) -> Standing:
+    """A pool with a substrate, or a cluster that backs none."""
     state = view.record.state
     if view.ready:
         return Standing(state, Mood.GOOD)
-    if state == SubstrateState.READY:
-        return Standing(_CHANGING, Mood.MOVING)
-    return Standing(state, Mood.BAD if state == SubstrateState.ERROR else Mood.MOVING)
-
-
-def of_cluster(view: ClusterView) -> Standing:
-    """A cluster that backs no pool."""
-    state = view.record.state
-    if view.ready:
-        return Standing(state, Mood.GOOD)
-    if state == ClusterState.READY:
-        return Standing(_CHANGING, Mood.MOVING)
-    return Standing(state, Mood.BAD if state == ClusterState.ERROR else Mood.MOVING)
+    if state in {SubstrateState.READY, ClusterState.READY}:
+        return Standing("ready, changing", Mood.MOVING)
+    return Standing(state, Mood.BAD if view.in_error else Mood.MOVING)
 
 
 @dataclass(frozen=True, slots=True)

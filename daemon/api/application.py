@@ -60,8 +60,6 @@ _SLOW_SECONDS = 90.0
 _DESCRIPTION = "/api/openapi.json"
 """Where the OpenAPI stands."""
 
-PAGE = "/status"
-
 Metrics = Callable[[], tuple[bytes, str]]
 """Gives a body and its content type."""
 
@@ -90,11 +88,14 @@ class Api:
     def application(self) -> Starlette:
         """The ASGI application."""
         answers: list[tuple[str, str, Answer]] = [("POST", call.path, partial(self._call, call)) for call in CALLS]
-        answers += [("GET", _DESCRIPTION, self._describe), ("GET", "/healthz", _live), ("GET", PAGE, self._show)]
+        answers += [("GET", _DESCRIPTION, self._describe), ("GET", "/healthz", _live)]
         if self._metrics is not None:
             answers.append(("GET", "/metrics", partial(self._measure, self._metrics)))
         application = Starlette(
-            routes=[Route(path, partial(self._answer, answer), methods=[method]) for method, path, answer in answers],
+            routes=[
+                *(Route(path, partial(self._answer, answer), methods=[method]) for method, path, answer in answers),
+                Route("/status", self._page, methods=["GET"]),
+            ],
             exception_handlers={HTTPException: _no_such_call},
         )
         application.router.redirect_slashes = False
@@ -112,17 +113,13 @@ class Api:
         try:
             return await answer(request)
         except Refused as refused:
-            return _refusal(request, refused.status, refused.code, refused.message, close=refused.close)
+            return _refusal(refused.status, refused.code, refused.message, close=refused.close)
         except InvalidInput as wrong:
             return _invalid(wrong)
         except OperationError as refused:
-            return _refusal(request, STATUS[refused.code], refused.code, str(refused))
+            return _refusal(STATUS[refused.code], refused.code, str(refused))
         except StoreUnavailable:
-            answered = error(503, Code.UNAVAILABLE, "there was no answer in time: come again")
-            if request.url.path == PAGE:
-                # A page that is left open shows the fleet again when the database is back.
-                answered.headers["Refresh"] = str(AGAIN_SECONDS)
-            return answered
+            return error(503, Code.UNAVAILABLE, "there was no answer in time: come again")
         except ClientDisconnect:
             return Response(status_code=400)
         except Exception:  # noqa: BLE001 -- the last edge: told by a reply, and in the log by kind and place
@@ -159,13 +156,23 @@ class Api:
         content, kind = await self._calls.ask(metrics)
         return Response(content, headers={"Content-Type": kind})
 
+    async def _page(self, request: Request) -> Response:
+        """The status page, refused as a browser understands it."""
+        answered = await self._answer(self._show, request)
+        if answered.status_code == 401:
+            # So the browser asks its person, and keeps what it is told until it is closed.
+            answered.headers["WWW-Authenticate"] = 'Basic realm="bc-fleetd", charset="UTF-8"'
+        elif answered.status_code == 503:
+            # A page that is left open shows the fleet again when the database is back.
+            answered.headers["Refresh"] = str(AGAIN_SECONDS)
+        return answered
+
     async def _show(self, request: Request) -> Response:
         vouched = await self._vouched(request, Permission.STATUS_READ, credential=read_password(request))
         vouched.caller.require(Permission.STATUS_READ, tenant_id=PLATFORM_TENANT)
         await read_body(request)
-        fleet = await self._calls.ask(partial(read_fleet, self._session))
-        # In a thread: five thousand rows take a while.
-        content = await self._calls.ask(partial(render, fleet))
+        # Both in the thread: five thousand rows take a while.
+        content = await self._calls.ask(lambda: render(read_fleet(self._session)))
         return HTMLResponse(content, headers=HEADERS)
 
     async def _vouched(self, request: Request, permission: Permission, *, credential: Secret | None = None) -> _Vouched:
@@ -212,14 +219,12 @@ async def _live(request: Request) -> Response:
     return JSONResponse({"status": "ok"})
 
 
-def _refusal(request: Request, status: int, code: Code, message: str, *, close: bool = False) -> Response:
+def _refusal(status: int, code: Code, message: str, *, close: bool = False) -> Response:
     # What was refused for its sender was not read to its end: the connection is of no use any more.
     unread = status in (401, 403)
     answer = error(status, code, message, close=close or unread)
     if status == 401:
-        # Asked so, a browser asks its person, and keeps what it is told until it is closed.
-        at_page = request.url.path == PAGE
-        answer.headers["WWW-Authenticate"] = 'Basic realm="bc-fleetd", charset="UTF-8"' if at_page else "Bearer"
+        answer.headers["WWW-Authenticate"] = "Bearer"
     if status == 429:
         answer.headers["Retry-After"] = "60"
     return answer

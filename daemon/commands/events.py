@@ -15,7 +15,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 
 from ..errors import NotAsAsked
-from .status import printable
+from ..terminal import printable
 
 
 def read(session: Session, *, pool: str | None, since: str | None, limit: int) -> tuple[ToldEvent, ...]:

@@ -27,10 +27,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 
 from ..errors import NotAsAsked
-from .status import printable
-
-_PLAIN_WIDTH = 160
-"""Columns where the output is no terminal: a file or a pipe has no width of its own."""
+from ..terminal import console_on, printable
 
 _NARROW = 140
 """On a terminal with fewer columns bookings stand below the table: beside all the others there is no room for them."""
@@ -63,9 +60,7 @@ def print_table(found: MachineList, *, to: IO[str], width: int | None = None) ->
     Arguments:
         width: columns; None for the terminal's.
     """
-    console = Console(file=to, highlight=False, width=width)
-    if width is None and not console.is_terminal:
-        console = Console(file=to, highlight=False, width=_PLAIN_WIDTH)
+    console = console_on(to, width=width)
     if found.machines:
         _print_machines(console, found)
     else:

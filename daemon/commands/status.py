@@ -18,12 +18,10 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.f
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.clusters.views import ClusterView
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.substrates import SubstrateView
 
-from ..standing import Mood, Passes, Standing, of_cluster, of_pool
+from ..standing import Mood, Passes, Standing, standing_of
+from ..terminal import console_on, printable
 
 _STYLES = {Mood.GOOD: "green", Mood.MOVING: "yellow", Mood.BAD: "red"}
-
-_PLAIN_WIDTH = 160
-"""Columns where the output is no terminal: a file or a pipe has no width of its own."""
 
 _MESSAGE_COLUMNS = 32
 """Where fewer are left beside the table, messages stand below it: in a column of their own they would be a thread."""
@@ -65,9 +63,7 @@ def print_table(
     Arguments:
         width: columns; None for the terminal's.
     """
-    console = Console(file=to, highlight=False, width=width)
-    if width is None and not console.is_terminal:
-        console = Console(file=to, highlight=False, width=_PLAIN_WIDTH)
+    console = console_on(to, width=width)
     passes = passes or Passes()
     if views:
         rows = [(_pool_cells(view, passes), view.record.message) for view in views]
@@ -117,7 +113,7 @@ def _pool_cells(view: SubstrateView, passes: Passes) -> list[Text]:
     return [
         Text(printable(view.pool)),
         Text(f"{view.provider}, adopted" if record.mode == "adopt" else view.provider),
-        _words(of_pool(view)),
+        _words(standing_of(view)),
         Text(str(record.nodes_joined)),
         Text(str(record.nodes_listed)),
         Text(passes.waiting(record)),
@@ -132,7 +128,7 @@ def _cluster_cells(view: ClusterView, passes: Passes) -> list[Text]:
         Text(printable(record.name)),
         Text(printable(str(record.tenant_id))),
         Text(view.account.provider if view.account else ""),
-        _words(of_cluster(view)),
+        _words(standing_of(view)),
         Text(f"{ready}/{len(view.node_pools)}"),
         Text(passes.words(record.id)),
     ]
@@ -140,8 +136,3 @@ def _cluster_cells(view: ClusterView, passes: Passes) -> list[Text]:
 
 def _words(standing: Standing) -> Text:
     return Text(standing.words, style=_STYLES[standing.mood])
-
-
-def printable(text: str) -> str:
-    """A provider's words, without what would steer the terminal."""
-    return "".join(char if char.isprintable() else " " for char in text)

@@ -15,7 +15,6 @@ from datetime import datetime
 from typing import IO, Any
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
@@ -30,9 +29,7 @@ from ansible_collections.better_compute.fleet.plugins.module_utils._core.operati
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.session import Session
 
 from ..errors import NotAsAsked
-
-_PLAIN_WIDTH = 160
-"""Columns where the output is no terminal: a file or a pipe has no width of its own."""
+from ..terminal import console_on
 
 
 def create(
@@ -90,9 +87,7 @@ def print_list(session: Session, *, tenant: str | None, every: bool, as_json: bo
     if as_json:
         to.write(json.dumps({"tokens": [_data(token, now=now) for token in found]}, indent=2) + "\n")
         return
-    console = Console(file=to, highlight=False)
-    if not console.is_terminal:
-        console = Console(file=to, highlight=False, width=_PLAIN_WIDTH)
+    console = console_on(to)
     if not found:
         console.print("No token is in use." if not every else "No token was ever issued.")
         return

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.findings import Check, Verdict
 
-from ..commands.status import printable
+from ..terminal import printable
 from .examining import Examination
 
 _STYLES = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.PROBLEM: "bold red", Verdict.NOT_CHECKED: "dim"}

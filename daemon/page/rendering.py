@@ -14,7 +14,7 @@ from typing import Final
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 
 from ..fleet_now import Fleet
-from ..standing import of_cluster, of_pool
+from ..standing import standing_of
 
 _FOLDER = Path(__file__).parent
 
@@ -40,7 +40,7 @@ def render(fleet: Fleet) -> str:
     """The document."""
     ready = sum(view.ready for view in fleet.pools)
     return _template().render(
-        fleet=fleet, ready=ready, again_seconds=AGAIN_SECONDS, style=_STYLE, of_pool=of_pool, of_cluster=of_cluster
+        fleet=fleet, ready=ready, again_seconds=AGAIN_SECONDS, style=_STYLE, standing_of=standing_of
     )
 
 
