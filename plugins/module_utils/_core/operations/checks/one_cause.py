@@ -66,8 +66,8 @@ def _is_in_trouble(pool: SubstrateView, wrong: Collection[AccountId]) -> bool:
 
 
 def _has_trouble(state: SubstrateState | ClusterState, message: str) -> bool:
-    in_error = state in (SubstrateState.ERROR, ClusterState.ERROR)
-    return bool(message) and (in_error or state in (SubstrateState.READY, ClusterState.READY))
+    told = {SubstrateState.ERROR, SubstrateState.READY, ClusterState.ERROR, ClusterState.READY}
+    return bool(message) and state in told
 
 
 def _pointing(account: str, names: list[str]) -> Check:

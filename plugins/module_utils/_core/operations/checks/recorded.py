@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from ...model.agent import AgentSettings
-from ...model.findings import AGENT_MISSING, Check, Finding, FindingCode, Verdict
+from ...model.findings import AGENT_MISSING, Check, Finding, FindingCode, Verdict, some_of
 from ...model.liveness import MARK_LASTS, Listening
 from ...model.permissions import ApiToken, TokenState
 from ...model.states import ClusterState, SubstrateState
@@ -20,9 +20,6 @@ from ..substrates import SubstrateView
 
 OVERDUE = timedelta(minutes=5)
 """A pool that is due is worked on within seconds while a daemon runs, unless all its workers are busy."""
-
-_NAMED = 5
-"""As many pools are named in a line about many."""
 
 _GOING = "being deleted, and not gone"
 """Whether it waits for bookings and for the provider, or for somebody because something is refused, is in the message:
@@ -66,7 +63,7 @@ def check_due_times(names: Mapping[str, str], due: Mapping[str, datetime], *, no
     if not late:
         return Check(about="passes", verdict=Verdict.OK, message="none is overdue")
     since, _name = late[0]
-    named = _some([name for _since, name in late])
+    named = some_of([name for _since, name in late])
     message = f"due since {since:%Y-%m-%d %H:%M} UTC or later, and nobody is at work: {named}"
     cure = f"{_START}; where one runs, read its log, or raise workers in [reconcile]"
     return Check(about="passes", verdict=Verdict.PROBLEM, message=message, cure=cure)
@@ -114,7 +111,7 @@ def _agent(found: Iterable[Finding], *, agent: AgentSettings | None, agent_known
             return Check(
                 about=about,
                 verdict=Verdict.PROBLEM,
-                message=f"{_some(finding.pools)}: {finding.message}",
+                message=f"{some_of(finding.pools)}: {finding.message}",
                 cure="the pin is what `bc-fleetd certificate` prints",
                 code=code,
             )
@@ -187,7 +184,7 @@ def _readiness(views: Sequence[SubstrateView]) -> Check:
     if not others:
         return Check(about=about, verdict=Verdict.OK, message=message)
     cure = "`bc-fleetd status` shows where each stands; what is on its way needs time, and a daemon that runs"
-    return Check(about=about, verdict=Verdict.WARNING, message=f"{message}; not {_some(others)}", cure=cure)
+    return Check(about=about, verdict=Verdict.WARNING, message=f"{message}; not {some_of(others)}", cure=cure)
 
 
 def check_clusters(views: Iterable[ClusterView]) -> tuple[Check, ...]:
@@ -210,8 +207,3 @@ def check_clusters(views: Iterable[ClusterView]) -> tuple[Check, ...]:
 def name_of(view: ClusterView) -> str:
     """What a line calls a cluster: by its pool where it backs one."""
     return f"pool {view.pool}" if view.pool else f"cluster {view.record.name} of {view.record.tenant_id}"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - _NAMED
-    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
