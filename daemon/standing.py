@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import stamp
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import SubstrateRecord
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import (
     ClusterState,
@@ -64,7 +65,7 @@ class Passes:
         found = self.by_unit.get(unit)
         if found is None:
             return {"next_pass": None, "at_work": False}
-        return {"next_pass": found.due_at.strftime("%Y-%m-%dT%H:%M:%SZ"), "at_work": found.at_work}
+        return {"next_pass": stamp(found.due_at), "at_work": found.at_work}
 
     def words(self, unit: str) -> str:
         """And in a table."""

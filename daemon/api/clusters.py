@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field
 
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.documents import patterns
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model import limits
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import stamp
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import Code, Problem
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.ids import ClusterId, TenantId
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.states import ClusterMode
@@ -194,7 +195,7 @@ def _credentials(session: Session, body: GiveCredentials) -> View:
             "endpoint": given.endpoint,
             "ca_pem": given.ca_pem,
             "token": given.token.reveal(),
-            "expires_at": given.expires_at.strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "expires_at": stamp(given.expires_at),
         }
     )
 

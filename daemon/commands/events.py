@@ -9,6 +9,7 @@ import json
 from collections.abc import Sequence
 from typing import IO, Any
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import stamp
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import OperationError
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.records import ToldEvent
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.operations import events
@@ -39,9 +40,8 @@ def print_lines(told: Sequence[ToldEvent], *, to: IO[str]) -> None:
     """A line for each: when, its id, what, in which pool, of what, and the rest as `key=value`."""
     for one in told:
         event = one.event
-        moment = event.at.strftime("%Y-%m-%dT%H:%M:%SZ")
         data = (f"{key}={_value(value)}" for key, value in event.data.items() if value not in ("", None))
-        words = (moment, event.id, event.type, one.pool or "-", event.subject, *data)
+        words = (stamp(event.at), event.id, event.type, one.pool or "-", event.subject, *data)
         to.write(printable(" ".join(words)) + "\n")
 
 

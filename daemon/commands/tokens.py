@@ -18,6 +18,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.clock import stamp
 from ansible_collections.better_compute.fleet.plugins.module_utils._core.model.errors import (
     Code,
     FleetError,
@@ -121,9 +122,9 @@ def _data(token: ApiToken, *, now: datetime) -> dict[str, Any]:
         "permissions": sorted(map(str, token.permissions)),
         "state": str(token.state(now)),
         "issued_by": token.issued_by,
-        "created_at": _stamp(token.created_at),
-        "expires_at": _stamp(token.expires_at),
-        "revoked_at": None if token.revoked_at is None else _stamp(token.revoked_at),
+        "created_at": stamp(token.created_at),
+        "expires_at": stamp(token.expires_at),
+        "revoked_at": None if token.revoked_at is None else stamp(token.revoked_at),
     }
 
 
@@ -134,7 +135,3 @@ def _not_as_asked(error: OperationError) -> FleetError:
 
 def _moment(moment: datetime) -> str:
     return moment.strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -22,3 +22,8 @@ class SystemClock:
     def now(self) -> datetime:
         """The present in UTC, with its time zone."""
         return datetime.now(UTC)
+
+
+def stamp(moment: datetime) -> str:
+    """A moment in UTC as results tell it: `2026-11-02T10:30:00Z`."""
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
+from ..model.clock import stamp
 from ..model.errors import Code, OperationError
 from ..model.ids import TENANT_PATTERN, TenantId
 from ..model.records import PoolRecord, Reservation
@@ -51,8 +51,8 @@ class BookingView:
             "booked_by": self.booked_by,
             "pool": self.pool,
             "node_name": self.node_name,
-            "since": told(record.created_at),
-            "ended_at": None if record.ended_at is None else told(record.ended_at),
+            "since": stamp(record.created_at),
+            "ended_at": None if record.ended_at is None else stamp(record.ended_at),
         }
 
 
@@ -108,11 +108,6 @@ def booking_views(tx: Tx, records: Iterable[Reservation], pools: Iterable[PoolRe
         )
 
     return tuple(view(record) for record in records)
-
-
-def told(moment: datetime) -> str:
-    """A moment as results tell it."""
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _pools(tx: Tx, pool: str | None, tenant_id: TenantId | None) -> tuple[PoolRecord, ...]:

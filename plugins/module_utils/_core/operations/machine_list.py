@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ..model.clock import stamp
 from ..model.errors import Code, OperationError
 from ..model.ids import NodeId, TenantId
 from ..model.liveness import Liveness, liveness
 from ..model.records import PoolNode, PoolRecord, SubstrateRecord
 from ..model.states import NodeState, SubstrateState
 from ..store import Tx, fleet, gateways, pool_nodes, reservations, substrates
-from .booking_list import NOT_ENDED, BookingView, booking_views, told
+from .booking_list import NOT_ENDED, BookingView, booking_views
 from .pool_names import SHOWN_CHARACTERS, pools_called
 from .session import Session
 
@@ -79,8 +80,8 @@ class MachineView:
             "state": str(record.state),
             "spot": record.spot,
             "connection": str(self.connection),
-            "last_heard": told(record.last_seen_at),
-            "joined_at": told(record.joined_at),
+            "last_heard": stamp(record.last_seen_at),
+            "joined_at": stamp(record.joined_at),
             "gpus": [{"model": one.model, "count": one.count, "booked": one.booked} for one in self.gpus],
             "bookings": [booking.to_data() for booking in self.bookings],
         }
@@ -101,7 +102,7 @@ class WaitingNodes:
             "pool_id": str(self.pool.id),
             "tenant_id": str(self.pool.tenant_id),
             "nodes": self.nodes,
-            "since": None if self.since is None else told(self.since),
+            "since": None if self.since is None else stamp(self.since),
         }
 
 

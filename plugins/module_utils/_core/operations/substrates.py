@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from ..model.clock import stamp
 from ..model.errors import Code, OperationError
 from ..model.ids import PLATFORM_TENANT, PoolId, TenantId
 from ..model.records import AccountRecord, PoolRecord, SubstrateRecord
@@ -144,4 +145,4 @@ def _view(pool: PoolRecord, account: AccountRecord | None, record: SubstrateReco
 
 
 def _told(moment: datetime | None) -> str | None:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ") if moment else None
+    return stamp(moment) if moment else None
