@@ -39,6 +39,16 @@ from .conftest import Door
 
 Pools = Callable[[int], list[PoolRecord]]
 
+RUN_PASS = "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass"
+
+
+def taken_by_another(store: Store, pool: PoolRecord) -> Lease:
+    """Another daemon's lease on the pool."""
+    with store.write() as tx:
+        lease = work.acquire(tx, pool.id, "other/7")
+    assert lease is not None
+    return lease
+
 
 def due_cluster(store: Store, state: ClusterState) -> ClusterRecord:
     """A tenant's cluster without a pool, due now."""
@@ -73,9 +83,7 @@ def test_a_pool_that_is_due_again_at_once_has_one_pass(
             work.release(tx, lease, tx.now)
         return PassEnd(outcome=PassOutcome.OVERTAKEN)
 
-    monkeypatch.setattr(
-        "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass", due_again
-    )
+    monkeypatch.setattr(RUN_PASS, due_again)
     said: list[str] = []
     assert run_due(session, say=said.append)
     assert sorted(ran) == sorted(pool.id for pool in pools)
@@ -96,9 +104,7 @@ def test_a_pool_in_error_is_not_well(
             work.release(tx, lease, tx.now + timedelta(minutes=5))
         return PassEnd(outcome=PassOutcome.ERROR)
 
-    monkeypatch.setattr(
-        "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass", fails
-    )
+    monkeypatch.setattr(RUN_PASS, fails)
     said: list[str] = []
     assert not run_due(session, say=said.append)
     assert said[0].endswith(": error: no such zone")
@@ -129,9 +135,7 @@ def test_a_cluster_without_a_pool_is_told_as_its_pass_left_it(
             work.release(tx, lease, tx.now + timedelta(minutes=5))
         return PassEnd(outcome=PassOutcome.SETTLED)
 
-    monkeypatch.setattr(
-        "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass", ends
-    )
+    monkeypatch.setattr(RUN_PASS, ends)
     said: list[str] = []
     assert run_due(session, say=said.append) == well
     assert said == [f"{cluster.name} ({cluster.id}): {said_of_it}"]
@@ -147,9 +151,7 @@ def test_a_cluster_that_is_gone_is_told_as_gone(
             work.remove_unit(tx, lease.unit)
         return PassEnd(outcome=PassOutcome.GONE)
 
-    monkeypatch.setattr(
-        "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass", ends
-    )
+    monkeypatch.setattr(RUN_PASS, ends)
     said: list[str] = []
     assert run_due(session, say=said.append)
     assert said == [f"{cluster.id}: nothing is left to do"]
@@ -172,9 +174,7 @@ def ran(clocked_store: Store, monkeypatch: pytest.MonkeyPatch) -> list[str]:
             work.release(tx, lease, tx.now + timedelta(minutes=5, seconds=30))
         return PassEnd(outcome=PassOutcome.SETTLED)
 
-    monkeypatch.setattr(
-        "ansible_collections.better_compute.fleet.plugins.module_utils._core.operations.passes.run_pass", ends
-    )
+    monkeypatch.setattr(RUN_PASS, ends)
     return units
 
 
@@ -193,9 +193,7 @@ def test_what_is_due_next_may_have_somebody_at_work(
     session: Session, clocked_store: Store, due_pools: Pools, ran: list[str]
 ) -> None:
     (pool,) = due_pools(1)
-    with clocked_store.write() as tx:
-        lease = work.acquire(tx, pool.id, "other/7")
-    assert lease is not None
+    lease = taken_by_another(clocked_store, pool)
     said: list[str] = []
     assert run_due(session, say=said.append)
     assert said == [
@@ -220,9 +218,7 @@ def test_a_pool_that_somebody_works_on_is_left_alone(
     session: Session, clocked_store: Store, due_pools: Pools, ran: list[str]
 ) -> None:
     (pool,) = due_pools(1)
-    with clocked_store.write() as tx:
-        lease = work.acquire(tx, pool.id, "other/7")
-    assert lease is not None
+    lease = taken_by_another(clocked_store, pool)
     said: list[str] = []
     assert not run_pool(session, pool.name, say=said.append)
     assert ran == []
